@@ -1,0 +1,154 @@
+//! The dihedral angle of two triangles that share an edge.
+
+use toile_num::{Matrix, Scalar, Vector};
+
+use super::{Point, Wing, dot, norm};
+
+/// Signed angle between the normals of the triangles (c, a, b) and (d, b, a) in (−π, π]:
+/// positive when the fold is convex seen from the side of the normals.
+///
+/// θ = atan2((n₁ × n₂)·ê, n₁·n₂), ê from a to b. Jumps by 2π when the fold closes on itself.
+pub fn dihedral_angle<T: Scalar>(c: &Point<T>, a: &Point<T>, b: &Point<T>, d: &Point<T>) -> T {
+    let e = b - a;
+    let n1 = (a - c).cross(&(b - c));
+    let n2 = (b - d).cross(&(a - d));
+    (dot(&n1.cross(&n2), &e) / norm(&e)).atan2(dot(&n1, &n2))
+}
+
+/// Two wings on one edge, with the derivatives of their dihedral angle.
+///
+/// Points in the order (c, a, b, d): apex of the first triangle, edge, apex of the second.
+/// ∂θ/∂p = Σ over the wings of w n/h, an identity of Tamstorf and Grinspun (2013), here in the
+/// frames of the wings. Not finite when a triangle has no area.
+/// Check: `angle_derivatives_match_dual_numbers`.
+#[derive(Clone, Copy, Debug)]
+pub struct Hinge {
+    first: Wing,
+    second: Wing,
+}
+
+/// Which points (c, a, b, d) a wing's (apex, a, b) are.
+const FIRST: [usize; 3] = [0, 1, 2];
+const SECOND: [usize; 3] = [3, 1, 2];
+
+impl Hinge {
+    /// Hinge with first apex `c`, edge `a`→`b`, second apex `d`.
+    pub fn new(c: &Point, a: &Point, b: &Point, d: &Point) -> Self {
+        let mut second = Wing::new(d, a, b);
+        // Seen along a→b the second triangle is clockwise.
+        second.normal = -second.normal;
+        Self { first: Wing::new(c, a, b), second }
+    }
+
+    /// The wing of the first triangle.
+    pub fn first(&self) -> &Wing {
+        &self.first
+    }
+
+    /// θ in (−π, π].
+    pub fn angle(&self) -> f64 {
+        let (n1, n2) = (&self.first.normal, &self.second.normal);
+        n2.dot(&self.first.outward).atan2(n1.dot(n2))
+    }
+
+    /// ∂θ/∂(c, a, b, d).
+    pub fn gradient(&self) -> Vector<12> {
+        let mut g = Vector::<12>::zeros();
+        for (wing, points) in [(&self.first, FIRST), (&self.second, SECOND)] {
+            for i in 0..3 {
+                let mut part = g.fixed_rows_mut::<3>(3 * points[i]);
+                part += wing.angle_gradient(i);
+            }
+        }
+        g
+    }
+
+    /// ∂²θ/∂(c, a, b, d)².
+    pub fn hessian(&self) -> Matrix<12, 12> {
+        let mut h = Matrix::<12, 12>::zeros();
+        for (wing, points) in [(&self.first, FIRST), (&self.second, SECOND)] {
+            for i in 0..3 {
+                for j in 0..3 {
+                    let mut part = h.fixed_view_mut::<3, 3>(3 * points[i], 3 * points[j]);
+                    part += wing.angle_hessian(i, j);
+                }
+            }
+        }
+        h
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toile_num::{ScalarFunction, assert_close, gradient_of, hessian_of};
+
+    use super::*;
+
+    struct Angle;
+    impl ScalarFunction<12> for Angle {
+        fn call<T: Scalar>(&self, x: &Vector<12, T>) -> T {
+            let p = |i: usize| x.fixed_rows::<3>(3 * i).into_owned();
+            dihedral_angle(&p(0), &p(1), &p(2), &p(3))
+        }
+    }
+    struct Altitude;
+    impl ScalarFunction<9> for Altitude {
+        fn call<T: Scalar>(&self, x: &Vector<9, T>) -> T {
+            let p = |i: usize| x.fixed_rows::<3>(3 * i).into_owned();
+            let (c, a, b) = (p(0), p(1), p(2));
+            norm(&(a - c).cross(&(b - c))) / norm(&(b - a))
+        }
+    }
+
+    fn hinge(x: &Vector<12>) -> Hinge {
+        let p = |i: usize| x.fixed_rows::<3>(3 * i).into_owned();
+        Hinge::new(&p(0), &p(1), &p(2), &p(3))
+    }
+
+    /// Folds convex, concave, nearly flat and beyond a right angle.
+    fn poses() -> [Vector<12>; 4] {
+        let pose = |z: f64, y: f64| {
+            Vector::<12>::from([0.3, -0.9, 0.1, 1.1, 0.1, -0.1, -0.8, 0.05, 0.2, -0.4, y, z])
+        };
+        [pose(-0.6, 0.7), pose(0.8, 0.9), pose(0.12, 1.3), pose(-1.0, -0.5)]
+    }
+
+    #[test]
+    fn angle_derivatives_match_dual_numbers() {
+        for x in poses() {
+            let h = hinge(&x);
+            assert!((h.angle() - Angle.call(&x)).abs() < 1e-14, "{} {}", h.angle(), Angle.call(&x));
+            assert_close("gradient", &h.gradient(), &gradient_of(&Angle, &x), 1e-12);
+            assert_close("hessian", &h.hessian(), &hessian_of(&Angle, &x), 1e-12);
+        }
+    }
+
+    #[test]
+    fn altitude_derivatives_match_dual_numbers() {
+        let x = poses()[0];
+        let wing = *hinge(&x).first();
+        let y = x.fixed_rows::<9>(0).into_owned();
+        let mut gradient = Vector::<9>::zeros();
+        let mut hessian = Matrix::<9, 9>::zeros();
+        for i in 0..3 {
+            gradient.fixed_rows_mut::<3>(3 * i).copy_from(&wing.altitude_gradient(i));
+            for j in 0..3 {
+                hessian
+                    .fixed_view_mut::<3, 3>(3 * i, 3 * j)
+                    .copy_from(&wing.altitude_hessian(i, j));
+            }
+        }
+        assert_close("gradient", &gradient, &gradient_of(&Altitude, &y), 1e-12);
+        assert_close("hessian", &hessian, &hessian_of(&Altitude, &y), 1e-12);
+    }
+
+    #[test]
+    fn convex_folds_are_positive() {
+        // A ridge along y, normals up: the second apex below the plane of the first.
+        let p = |x: f64, y: f64, z: f64| Point::new(x, y, z);
+        let (c, a, b) = (p(-1.0, 0.0, 0.0), p(0.0, -1.0, 0.0), p(0.0, 1.0, 0.0));
+        let right_angle = dihedral_angle(&c, &a, &b, &p(0.0, 0.0, -1.0));
+        assert!((right_angle - std::f64::consts::FRAC_PI_2).abs() < 1e-15, "{right_angle}");
+        assert_eq!(dihedral_angle(&c, &a, &b, &p(2.0, 0.3, 0.0)), 0.0);
+    }
+}

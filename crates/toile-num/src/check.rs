@@ -1,0 +1,57 @@
+//! Derivatives of generic functions by dual numbers: the oracle of every derivative test.
+
+use crate::{Dual, Matrix, Scalar, Vector};
+
+/// A function of `N` variables written for any scalar.
+pub trait ScalarFunction<const N: usize> {
+    /// f(x).
+    fn call<T: Scalar>(&self, x: &Vector<N, T>) -> T;
+}
+
+/// A vector function of `N` variables with `K` values written for any scalar.
+pub trait VectorFunction<const N: usize, const K: usize> {
+    /// f(x).
+    fn call<T: Scalar>(&self, x: &Vector<N, T>) -> Vector<K, T>;
+}
+
+fn variables<T: Scalar, const N: usize>(x: &Vector<N, T>) -> Vector<N, Dual<T, N>> {
+    Vector::from_fn(|i, _| Dual::variable(x[i], i))
+}
+
+/// ∂f/∂x by dual numbers.
+pub fn gradient_of<const N: usize>(f: &impl ScalarFunction<N>, x: &Vector<N>) -> Vector<N> {
+    Vector::from(f.call(&variables(x)).partials)
+}
+
+/// ∂²f/∂x² by nested dual numbers.
+pub fn hessian_of<const N: usize>(f: &impl ScalarFunction<N>, x: &Vector<N>) -> Matrix<N, N> {
+    let second = f.call(&variables(&variables(x)));
+    Matrix::from_fn(|i, j| second.partials[i].partials[j])
+}
+
+/// ∂f/∂x of a vector function, one row a value.
+pub fn jacobian_of<const N: usize, const K: usize>(
+    f: &impl VectorFunction<N, K>,
+    x: &Vector<N>,
+) -> Matrix<K, N> {
+    let values = f.call(&variables(x));
+    Matrix::from_fn(|k, i| values[k].partials[i])
+}
+
+/// Panics unless the two agree to `tolerance` of the size of the larger, which must not be zero:
+/// a comparison of numbers that all vanish proves nothing.
+#[track_caller]
+pub fn assert_close<const R: usize, const C: usize>(
+    what: &str,
+    found: &Matrix<R, C>,
+    expected: &Matrix<R, C>,
+    tolerance: f64,
+) {
+    let size = expected.amax();
+    assert!(size > 0.0 && size.is_finite(), "{what}: expected values of size {size} test nothing");
+    let error = (found - expected).amax();
+    assert!(
+        error <= tolerance * size,
+        "{what}: error {error:.3e} of size {size:.3e}\nfound {found:.6}expected {expected:.6}"
+    );
+}

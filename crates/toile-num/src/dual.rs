@@ -1,0 +1,254 @@
+//! Forward-mode dual numbers of any order, by nesting.
+
+use std::fmt::Debug;
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+
+use num_traits::{One, Zero};
+
+/// What a kernel may do with a number: arithmetic and the functions geometry needs.
+///
+/// Implemented by `f64` and by [`Dual`] over any scalar, so derivatives of any order come by nesting.
+pub trait Scalar:
+    Copy
+    + Debug
+    + PartialEq
+    + 'static
+    + Zero
+    + One
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+    + DivAssign
+    + Add<f64, Output = Self>
+    + Sub<f64, Output = Self>
+    + Mul<f64, Output = Self>
+    + Div<f64, Output = Self>
+{
+    /// The number without derivatives.
+    fn constant(value: f64) -> Self;
+    /// Its plain value, derivatives dropped.
+    fn real(&self) -> f64;
+    /// Square root; derivatives are infinite at 0.
+    fn sqrt(self) -> Self;
+    /// Natural logarithm.
+    fn ln(self) -> Self;
+    /// Sine.
+    fn sin(self) -> Self;
+    /// Cosine.
+    fn cos(self) -> Self;
+    /// Tangent.
+    fn tan(self) -> Self {
+        self.sin() / self.cos()
+    }
+    /// Angle of the vector (`other`, `self`) in (−π, π].
+    fn atan2(self, other: Self) -> Self;
+    /// Square.
+    fn squared(self) -> Self {
+        self * self
+    }
+}
+
+impl Scalar for f64 {
+    fn constant(value: f64) -> Self {
+        value
+    }
+    fn real(&self) -> f64 {
+        *self
+    }
+    fn sqrt(self) -> Self {
+        f64::sqrt(self)
+    }
+    fn ln(self) -> Self {
+        f64::ln(self)
+    }
+    fn sin(self) -> Self {
+        f64::sin(self)
+    }
+    fn cos(self) -> Self {
+        f64::cos(self)
+    }
+    fn tan(self) -> Self {
+        f64::tan(self)
+    }
+    fn atan2(self, other: Self) -> Self {
+        f64::atan2(self, other)
+    }
+}
+
+/// A number and its partial derivatives with respect to `N` variables: v + Σ dᵢ εᵢ, εᵢεⱼ = 0.
+///
+/// `Dual<Dual<f64, N>, N>` carries second derivatives. Check: `second_derivatives_by_nesting`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dual<T, const N: usize> {
+    /// The value.
+    pub value: T,
+    /// ∂/∂ each variable.
+    pub partials: [T; N],
+}
+
+impl<T: Scalar, const N: usize> Dual<T, N> {
+    /// The `index`-th variable, with derivative one in its own direction.
+    pub fn variable(value: T, index: usize) -> Self {
+        let mut partials = [T::zero(); N];
+        partials[index] = T::one();
+        Self { value, partials }
+    }
+
+    /// Chain rule: f(v) + f′(v) Σ dᵢ εᵢ.
+    fn chain(self, value: T, slope: T) -> Self {
+        Self { value, partials: self.partials.map(|d| d * slope) }
+    }
+
+    fn zip(self, other: Self, value: T, f: impl Fn(T, T) -> T) -> Self {
+        let partials = std::array::from_fn(|i| f(self.partials[i], other.partials[i]));
+        Self { value, partials }
+    }
+}
+
+impl<T: Scalar, const N: usize> Add for Dual<T, N> {
+    type Output = Self;
+    fn add(self, o: Self) -> Self {
+        self.zip(o, self.value + o.value, |a, b| a + b)
+    }
+}
+impl<T: Scalar, const N: usize> Sub for Dual<T, N> {
+    type Output = Self;
+    fn sub(self, o: Self) -> Self {
+        self.zip(o, self.value - o.value, |a, b| a - b)
+    }
+}
+impl<T: Scalar, const N: usize> Mul for Dual<T, N> {
+    type Output = Self;
+    fn mul(self, o: Self) -> Self {
+        self.zip(o, self.value * o.value, |a, b| a * o.value + b * self.value)
+    }
+}
+impl<T: Scalar, const N: usize> Div for Dual<T, N> {
+    type Output = Self;
+    fn div(self, o: Self) -> Self {
+        let q = self.value / o.value;
+        self.zip(o, q, |a, b| (a - b * q) / o.value)
+    }
+}
+impl<T: Scalar, const N: usize> Neg for Dual<T, N> {
+    type Output = Self;
+    fn neg(self) -> Self {
+        self.chain(-self.value, -T::one())
+    }
+}
+macro_rules! assign_from_binary {
+    ($($trait:ident $method:ident $op:tt),*) => {$(
+        impl<T: Scalar, const N: usize> $trait for Dual<T, N> {
+            fn $method(&mut self, o: Self) {
+                *self = *self $op o;
+            }
+        }
+    )*};
+}
+assign_from_binary!(AddAssign add_assign +, SubAssign sub_assign -, MulAssign mul_assign *, DivAssign div_assign /);
+
+impl<T: Scalar, const N: usize> Add<f64> for Dual<T, N> {
+    type Output = Self;
+    fn add(self, o: f64) -> Self {
+        Self { value: self.value + o, ..self }
+    }
+}
+impl<T: Scalar, const N: usize> Sub<f64> for Dual<T, N> {
+    type Output = Self;
+    fn sub(self, o: f64) -> Self {
+        Self { value: self.value - o, ..self }
+    }
+}
+impl<T: Scalar, const N: usize> Mul<f64> for Dual<T, N> {
+    type Output = Self;
+    fn mul(self, o: f64) -> Self {
+        Self { value: self.value * o, partials: self.partials.map(|d| d * o) }
+    }
+}
+impl<T: Scalar, const N: usize> Div<f64> for Dual<T, N> {
+    type Output = Self;
+    fn div(self, o: f64) -> Self {
+        Self { value: self.value / o, partials: self.partials.map(|d| d / o) }
+    }
+}
+impl<T: Scalar, const N: usize> Zero for Dual<T, N> {
+    fn zero() -> Self {
+        Self { value: T::zero(), partials: [T::zero(); N] }
+    }
+    fn is_zero(&self) -> bool {
+        self.value.is_zero() && self.partials.iter().all(T::is_zero)
+    }
+}
+impl<T: Scalar, const N: usize> One for Dual<T, N> {
+    fn one() -> Self {
+        Self::constant(1.0)
+    }
+}
+
+impl<T: Scalar, const N: usize> Scalar for Dual<T, N> {
+    fn constant(value: f64) -> Self {
+        Self { value: T::constant(value), partials: [T::zero(); N] }
+    }
+    fn real(&self) -> f64 {
+        self.value.real()
+    }
+    fn sqrt(self) -> Self {
+        let root = self.value.sqrt();
+        self.chain(root, T::constant(0.5) / root)
+    }
+    fn ln(self) -> Self {
+        self.chain(self.value.ln(), T::one() / self.value)
+    }
+    fn sin(self) -> Self {
+        self.chain(self.value.sin(), self.value.cos())
+    }
+    fn cos(self) -> Self {
+        self.chain(self.value.cos(), -self.value.sin())
+    }
+    fn atan2(self, o: Self) -> Self {
+        let r2 = self.value * self.value + o.value * o.value;
+        self.zip(o, self.value.atan2(o.value), |a, b| (a * o.value - b * self.value) / r2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn product_and_quotient_rules() {
+        let x = Dual::<f64, 2>::variable(3.0, 0);
+        let y = Dual::<f64, 2>::variable(2.0, 1);
+        let f = x * x * y / (x + y); // ∂x = y(x² + 2xy)/(x+y)², ∂y = x³/(x+y)²
+        assert!((f.value - 3.6).abs() < 1e-15);
+        assert!((f.partials[0] - 2.0 * (9.0 + 12.0) / 25.0).abs() < 1e-15);
+        assert!((f.partials[1] - 27.0 / 25.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn functions_have_their_slopes() {
+        let x = Dual::<f64, 1>::variable(0.7, 0);
+        let slope = |d: Dual<f64, 1>| d.partials[0];
+        assert!((slope(x.sqrt()) - 0.5 / 0.7f64.sqrt()).abs() < 1e-15);
+        assert!((slope(x.ln()) - 1.0 / 0.7).abs() < 1e-15);
+        assert!((slope(x.sin()) - 0.7f64.cos()).abs() < 1e-15);
+        assert!((slope(x.cos()) + 0.7f64.sin()).abs() < 1e-15);
+        assert!((slope(x.tan()) - 1.0 / 0.7f64.cos().powi(2)).abs() < 1e-14);
+        let angle = x.sin().atan2(x.cos()); // = x
+        assert!((angle.value - 0.7).abs() < 1e-15 && (slope(angle) - 1.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn second_derivatives_by_nesting() {
+        type D2 = Dual<Dual<f64, 1>, 1>;
+        let x: D2 = Dual::variable(Dual::variable(1.3, 0), 0);
+        let f = x.sin() * x; // f″ = 2 cos x − x sin x
+        let expected = 2.0 * 1.3f64.cos() - 1.3 * 1.3f64.sin();
+        assert!((f.partials[0].partials[0] - expected).abs() < 1e-15);
+    }
+}
