@@ -1,0 +1,41 @@
+//! The only room that names the types of the factorisation library.
+//!
+//! Everything that enters or leaves is ours: patterns, slices, plain errors. Its calls are the
+//! low-level ones, which take the matrix in elimination order and write into storage we keep.
+
+mod amd;
+mod symmetric;
+
+pub(crate) use amd::approximate_minimum_degree;
+pub(crate) use symmetric::{Kind, PivotRegularization, SymmetricFactor};
+
+use crate::SolveError;
+use faer::Par;
+use faer::dyn_stack::{MemBuffer, StackReq};
+use faer::sparse::FaerError;
+
+/// Parallelism inside the dense kernels of a factorisation.
+fn parallelism(threads: usize) -> Par {
+    // One rayon thread would still pay for the fork and join.
+    if threads <= 1 { Par::Seq } else { Par::rayon(threads) }
+}
+
+/// Working memory, or an error instead of an abort.
+fn allocate(req: StackReq) -> Result<MemBuffer, SolveError> {
+    MemBuffer::try_new(req)
+        .map_err(|_| SolveError::TooLarge { entries: req.size_bytes() / size_of::<f64>() })
+}
+
+/// A vector of zeros, or an error instead of an abort.
+fn zeros(len: usize) -> Result<Vec<f64>, SolveError> {
+    let mut values = Vec::new();
+    values.try_reserve_exact(len).map_err(|_| SolveError::TooLarge { entries: len })?;
+    values.resize(len, 0.0);
+    Ok(values)
+}
+
+fn too_large(error: FaerError) -> SolveError {
+    // Overflow of the index type and lack of memory have the same remedy.
+    let _ = error;
+    SolveError::TooLarge { entries: 0 }
+}
