@@ -226,7 +226,7 @@ mod tests {
             for k in 0..graph.len() {
                 first[k] = k + 1 - size[k];
                 if let Some(p) = parents[k] {
-                    assert!(first[k] > p - size[p] && k < p, "{ordering:?}");
+                    assert!(first[k] + size[p] > p && k < p, "{ordering:?}");
                 }
             }
         }
@@ -246,8 +246,8 @@ mod tests {
         let graph = grid(40);
         let fill = |ordering| eliminate(&graph, &elimination_order(&graph, ordering)).1;
         let natural = fill(Ordering::Natural);
-        assert!(2 * fill(Ordering::Amd) < natural);
-        assert!(2 * fill(Ordering::NestedDissection) < natural);
+        assert!(3 * fill(Ordering::Amd) < 2 * natural);
+        assert!(3 * fill(Ordering::NestedDissection) < 2 * natural);
     }
 
     #[test]
