@@ -1,0 +1,62 @@
+//! A spring from a vertex to a fixed point.
+
+use toile_num::{Matrix, Scalar, Vector};
+
+use crate::{Curvature, StencilEnergy};
+
+/// Spring of rest length zero from a vertex to a fixed point: E = ½ k |x − p|².
+///
+/// A soft pin; it has no rest shape.
+#[derive(Clone, Copy, Debug)]
+pub struct Anchor {
+    /// k [N/m].
+    pub stiffness: f64,
+    /// p [m].
+    pub point: Vector<3>,
+}
+
+impl StencilEnergy<3> for Anchor {
+    const NODES: &'static [u8] = &[3];
+    const TRANSLATION_INVARIANT: bool = false;
+    type Rest = ();
+
+    fn rest(&self, _: &Vector<3>) {}
+
+    fn value<T: Scalar>(&self, x: &Vector<3, T>, _: &Vector<3, T>) -> T {
+        let mut sum = T::zero();
+        for i in 0..3 {
+            sum += (x[i] - self.point[i]).squared();
+        }
+        sum * (0.5 * self.stiffness)
+    }
+
+    fn energy(&self, x: &Vector<3>, (): &()) -> f64 {
+        0.5 * self.stiffness * (x - self.point).norm_squared()
+    }
+
+    fn gradient(&self, x: &Vector<3>, (): &()) -> Vector<3> {
+        (x - self.point) * self.stiffness
+    }
+
+    fn hessian(&self, _: &Vector<3>, (): &(), _: Curvature) -> Matrix<3, 3> {
+        Matrix::identity() * self.stiffness
+    }
+
+    fn mixed_hessian(&self, _: &Vector<3>, _: &Vector<3>) -> Matrix<3, 3> {
+        Matrix::zeros()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pulls_back_in_proportion() {
+        let anchor = Anchor { stiffness: 4.0, point: Vector::<3>::new(1.0, 0.0, 0.0) };
+        let x = Vector::<3>::new(1.0, 0.5, 0.0);
+        assert_eq!(anchor.gradient(&x, &()), Vector::<3>::new(0.0, 2.0, 0.0));
+        assert!((anchor.energy(&x, &()) - 0.5).abs() < 1e-15);
+        assert_eq!(anchor.hessian(&x, &(), Curvature::Exact), Matrix::<3, 3>::identity() * 4.0);
+    }
+}

@@ -1,0 +1,450 @@
+//! The discrete Koiter shell: one face with its neighbours.
+
+use toile_geometry::measure::{EdgeRule, FORM_COORDINATES, FaceForms, NormalRule, forms};
+use toile_num::{Dual, Matrix, Scalar, Vector};
+
+use crate::{Curvature, MaterialEnergy, ShellStiffness, StencilEnergy};
+
+const N: usize = FORM_COORDINATES;
+
+/// Law of the membrane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Membrane {
+    /// St Venant–Kirchhoff: quadratic in the Green strain ½(a − ā); may be orthotropic.
+    StVenantKirchhoff,
+    /// Neo-Hookean in plane stress, isotropic: per rest area
+    /// c66/2 (tr ā⁻¹a − 2 − ln J²) + c12′/8 (ln J²)², J² = det a/det ā, which resists collapse of a face.
+    /// It takes c66 = G h as shear stiffness and c11 − 2 c66 in the place of c12.
+    NeoHookean,
+}
+
+/// Stretching and bending of one face:
+/// E = Ā/2 ( ε·C ε + κ·D κ ), ε = ½(a − ā), κ = b − b̄ in the orthonormal warp–weft frame of the rest face.
+///
+/// With C = E h/(1−ν²)… and D = h²/12 C this is ¼ (h/4 ‖a−ā‖ + h³/12 ‖b−b̄‖) √det ā of Koiter's shell.
+/// Coordinates: corners, vertices across their opposite edges, edge angles
+/// (see [`toile_geometry::measure::forms`]); what a face does not have is marked in `edges` and ignored.
+/// A face held in a clamp bends not at all: leave it out, and give its neighbour `fold` = 1 on the shared edge.
+/// References: Ly 2021, eqs. 1.15–1.16 corrected; Weischedel 2012. Check: `derivatives_match_dual_numbers`.
+#[derive(Clone, Copy, Debug)]
+pub struct KoiterFace {
+    /// Rule for mid-edge normals.
+    pub normals: NormalRule,
+    /// Rule on each edge, by opposite corner.
+    pub edges: [EdgeRule; 3],
+    /// Law of the membrane.
+    pub membrane: Membrane,
+    /// Elastic constants in the warp–weft frame.
+    pub stiffness: ShellStiffness,
+    /// Warp direction c₁ (x̄₁ − x̄₀) + c₂ (x̄₂ − x̄₀): it moves with the material.
+    pub warp: [f64; 2],
+}
+
+/// Rest forms and stiffness of a face in the basis of the forms.
+#[derive(Clone, Copy, Debug)]
+pub struct KoiterRest {
+    a_bar: Vector<3>,
+    b_bar: Vector<3>,
+    /// Hessian of the St Venant–Kirchhoff membrane energy in a.
+    membrane: Matrix<3, 3>,
+    /// Hessian of the bending energy in (b₀, b₁, b₂).
+    bending: Matrix<3, 3>,
+    area: f64,
+}
+
+/// Rest area, and the matrix that turns (m₁₁, m₁₂, m₂₂) of the face basis into (m₁₁, m₂₂, 2m₁₂) of the
+/// orthonormal warp–weft frame.
+fn frame<T: Scalar>(a_bar: &Vector<3, T>, warp: &[f64; 2]) -> (T, Matrix<3, 3, T>) {
+    let [a11, a12, a22] = [a_bar[0], a_bar[1], a_bar[2]];
+    let root = (a11 * a22 - a12 * a12).sqrt();
+    let [c1, c2] = warp.map(T::constant);
+    let length = (c1 * c1 * a11 + c1 * c2 * a12 * 2.0 + c2 * c2 * a22).sqrt();
+    let t1 = [c1 / length, c2 / length];
+    let covector = [a11 * t1[0] + a12 * t1[1], a12 * t1[0] + a22 * t1[1]];
+    let t2 = [-covector[1] / root, covector[0] / root];
+    let map = Matrix::<3, 3, T>::new(
+        t1[0] * t1[0],
+        t1[0] * t1[1] * 2.0,
+        t1[1] * t1[1],
+        t2[0] * t2[0],
+        t2[0] * t2[1] * 2.0,
+        t2[1] * t2[1],
+        t1[0] * t2[0] * 2.0,
+        (t1[0] * t2[1] + t1[1] * t2[0]) * 2.0,
+        t1[1] * t2[1] * 2.0,
+    );
+    (root * 0.5, map)
+}
+
+/// (b₀, b₁, b₂) to (b₁₁, b₁₂, b₂₂).
+fn second_form<T: Scalar>(b: &Vector<3, T>) -> Vector<3, T> {
+    Vector::<3, T>::new(b[0] + b[1], b[0], b[0] + b[2])
+}
+
+/// The matrix of [`second_form`].
+fn second_form_matrix<T: Scalar>() -> Matrix<3, 3, T> {
+    let (o, z) = (T::one(), T::zero());
+    Matrix::<3, 3, T>::new(o, o, z, o, z, z, o, z, o)
+}
+
+impl KoiterFace {
+    /// mapᵀ C map · factor.
+    fn in_forms<T: Scalar>(c: &[f64; 4], map: &Matrix<3, 3, T>, factor: T) -> Matrix<3, 3, T> {
+        (map.transpose() * ShellStiffness::matrix::<T>(c) * map).map(|v| v * factor)
+    }
+
+    fn membrane_matrix<T: Scalar>(&self, a_bar: &Vector<3, T>) -> Matrix<3, 3, T> {
+        let (area, map) = frame(a_bar, &self.warp);
+        Self::in_forms(&self.stiffness.membrane, &map, area * 0.25) // ε = ½(a − ā)
+    }
+
+    fn bending_matrix<T: Scalar>(&self, a_bar: &Vector<3, T>) -> Matrix<3, 3, T> {
+        let (area, map) = frame(a_bar, &self.warp);
+        let s = second_form_matrix::<T>();
+        s.transpose() * Self::in_forms(&self.stiffness.bending, &map, area) * s
+    }
+
+    /// Shear stiffness and the first Lamé constant of the plane-stress neo-Hookean sheet [N/m].
+    fn lame(&self) -> (f64, f64) {
+        let [c11, _, _, c66] = self.stiffness.membrane;
+        (c66, c11 - 2.0 * c66)
+    }
+
+    fn neo_hookean_energy<T: Scalar>(&self, a: &Vector<3, T>, a_bar: &Vector<3, T>) -> T {
+        let (lame_mu, lame_lambda) = self.lame();
+        let det = |m: &Vector<3, T>| m[0] * m[2] - m[1] * m[1];
+        let det_bar = det(a_bar);
+        let trace = (a_bar[2] * a[0] - a_bar[1] * a[1] * 2.0 + a_bar[0] * a[2]) / det_bar;
+        let log = (det(a) / det_bar).ln();
+        let density = (trace - 2.0 - log) * (0.5 * lame_mu) + log * log * (0.125 * lame_lambda);
+        density * det_bar.sqrt() * 0.5
+    }
+
+    /// ∂/∂(a₁₁, a₁₂, a₂₂) of the membrane energy.
+    fn membrane_stress<T: Scalar>(&self, a: &Vector<3, T>, a_bar: &Vector<3, T>) -> Vector<3, T> {
+        match self.membrane {
+            Membrane::StVenantKirchhoff => self.membrane_matrix(a_bar) * (a - a_bar),
+            Membrane::NeoHookean => {
+                let (lame_mu, lame_lambda) = self.lame();
+                let det = |m: &Vector<3, T>| m[0] * m[2] - m[1] * m[1];
+                let (d, d_bar) = (det(a), det(a_bar));
+                let inverse = |m: &Vector<3, T>, d: T| {
+                    Vector::<3, T>::new(m[2] / d, -m[1] * 2.0 / d, m[0] / d)
+                };
+                let factor = (d / d_bar).ln() * (0.25 * lame_lambda) - 0.5 * lame_mu;
+                let area = d_bar.sqrt() * 0.5;
+                let (now, then) = (inverse(a, d), inverse(a_bar, d_bar));
+                Vector::<3, T>::from_fn(|i, _| (then[i] * (0.5 * lame_mu) + now[i] * factor) * area)
+            }
+        }
+    }
+
+    /// ∂²/∂a² of the membrane energy.
+    fn membrane_tangent(&self, a: &Vector<3>, rest: &KoiterRest) -> Matrix<3, 3> {
+        match self.membrane {
+            Membrane::StVenantKirchhoff => rest.membrane,
+            Membrane::NeoHookean => {
+                let (lame_mu, lame_lambda) = self.lame();
+                let det = |m: &Vector<3>| m[0] * m[2] - m[1] * m[1];
+                let d = det(a);
+                let log = (d / det(&rest.a_bar)).ln();
+                // Derivative of ln det a, and its own derivative: −a⁻¹ da a⁻¹.
+                let slope = Vector::<3>::new(a[2], -2.0 * a[1], a[0]) / d;
+                let twist = Matrix::<3, 3>::new(0.0, 0.0, 1.0, 0.0, -2.0, 0.0, 1.0, 0.0, 0.0) / d;
+                let second = twist - slope * slope.transpose();
+                (second * (0.25 * lame_lambda * log - 0.5 * lame_mu)
+                    + slope * slope.transpose() * (0.25 * lame_lambda))
+                    * rest.area
+            }
+        }
+    }
+
+    fn current(&self, x: &Vector<N>) -> FaceForms {
+        FaceForms::new(x, self.normals, &self.edges)
+    }
+
+    fn stress(&self, f: &FaceForms, rest: &KoiterRest) -> (Vector<3>, Vector<3>) {
+        let membrane = match self.membrane {
+            Membrane::StVenantKirchhoff => rest.membrane * (f.metric() - rest.a_bar),
+            Membrane::NeoHookean => self.membrane_stress(&f.metric(), &rest.a_bar),
+        };
+        (membrane, rest.bending * (f.curvature() - rest.b_bar))
+    }
+}
+
+/// Nearest positive semi-definite matrix, by clamping the eigenvalues of the 2×2 (or 3×3) core.
+macro_rules! positive_part {
+    ($m:expr) => {{
+        let mut eigen = $m.symmetric_eigen();
+        eigen.eigenvalues.apply(|v| *v = v.max(0.0));
+        eigen.recompose()
+    }};
+}
+
+impl StencilEnergy<N> for KoiterFace {
+    const NODES: &'static [u8] = &[3, 3, 3, 3, 3, 3, 1, 1, 1];
+    type Rest = KoiterRest;
+
+    fn rest(&self, x_bar: &Vector<N>) -> KoiterRest {
+        let f = self.current(x_bar);
+        let a_bar = f.metric();
+        KoiterRest {
+            a_bar,
+            b_bar: f.curvature(),
+            membrane: self.membrane_matrix(&a_bar),
+            bending: self.bending_matrix(&a_bar),
+            area: frame(&a_bar, &self.warp).0,
+        }
+    }
+
+    fn value<T: Scalar>(&self, x: &Vector<N, T>, x_bar: &Vector<N, T>) -> T {
+        let q = forms(x, self.normals, &self.edges);
+        let q_bar = forms(x_bar, self.normals, &self.edges);
+        let part = |q: &Vector<6, T>, i: usize| q.fixed_rows::<3>(i).into_owned();
+        let (a, a_bar) = (part(&q, 0), part(&q_bar, 0));
+        let (area, map) = frame(&a_bar, &self.warp);
+        let quadratic = |c: &[f64; 4], m: &Vector<3, T>| {
+            let v = map * m;
+            (v.transpose() * ShellStiffness::matrix::<T>(c) * v)[0] * area * 0.5
+        };
+        let membrane = match self.membrane {
+            Membrane::StVenantKirchhoff => {
+                quadratic(&self.stiffness.membrane, &(a - a_bar).map(|v| v * 0.5))
+            }
+            Membrane::NeoHookean => self.neo_hookean_energy(&a, &a_bar),
+        };
+        let bend = second_form(&(part(&q, 3) - part(&q_bar, 3)));
+        membrane + quadratic(&self.stiffness.bending, &bend)
+    }
+
+    fn energy(&self, x: &Vector<N>, rest: &KoiterRest) -> f64 {
+        let f = self.current(x);
+        let (a, db) = (f.metric(), f.curvature() - rest.b_bar);
+        let membrane = match self.membrane {
+            Membrane::StVenantKirchhoff => {
+                let da = a - rest.a_bar;
+                0.5 * da.dot(&(rest.membrane * da))
+            }
+            Membrane::NeoHookean => self.neo_hookean_energy(&a, &rest.a_bar),
+        };
+        membrane + 0.5 * db.dot(&(rest.bending * db))
+    }
+
+    fn gradient(&self, x: &Vector<N>, rest: &KoiterRest) -> Vector<N> {
+        let f = self.current(x);
+        let (membrane, bending) = self.stress(&f, rest);
+        let mut g = f.curvature_gradients() * bending;
+        let mut corners = g.fixed_rows_mut::<9>(0);
+        corners += f.metric_jacobian().tr_mul(&membrane);
+        g
+    }
+
+    fn hessian(&self, x: &Vector<N>, rest: &KoiterRest, curvature: Curvature) -> Matrix<N, N> {
+        let f = self.current(x);
+        let (s, bending) = self.stress(&f, rest);
+        let exact = curvature == Curvature::Exact;
+        let mut h = f.curvature_hessian(&bending, &rest.bending, exact);
+
+        let mut tangent = self.membrane_tangent(&f.metric(), rest);
+        // Σ sₖ ∂²aₖ/∂x² = [2s₁₁, s₁₂; s₁₂, 2s₂₂] on (e₁, e₂), the same in each direction of space.
+        let mut geometric = Matrix::<2, 2>::new(2.0 * s[0], s[1], s[1], 2.0 * s[2]);
+        if !exact {
+            geometric = positive_part!(geometric);
+            if self.membrane == Membrane::NeoHookean {
+                tangent = positive_part!(tangent);
+            }
+        }
+        let j = f.metric_jacobian();
+        let mut law = j.tr_mul(&(tangent * j));
+        let [g11, g12, g22] = [geometric[(0, 0)], geometric[(0, 1)], geometric[(1, 1)]];
+        // On the corners, with e₁ = x₁ − x₀ and e₂ = x₂ − x₀.
+        let (r1, r2) = (-g11 - g12, -g12 - g22);
+        let corner = Matrix::<3, 3>::new(-r1 - r2, r1, r2, r1, g11, g12, r2, g12, g22);
+        for a in 0..3 {
+            for b in 0..3 {
+                for k in 0..3 {
+                    law[(3 * a + k, 3 * b + k)] += corner[(a, b)];
+                }
+            }
+        }
+        let mut corners = h.fixed_view_mut::<9, 9>(0, 0);
+        corners += law;
+        h
+    }
+
+    fn mixed_hessian(&self, x: &Vector<N>, x_bar: &Vector<N>) -> Matrix<N, N> {
+        let (f, f_bar) = (self.current(x), self.current(x_bar));
+        let (a, b) = (f.metric(), f.curvature());
+        let a_bar = f_bar.metric();
+        // ∂(stress, moment)/∂(ā, b̄) of the law: six numbers by six, by dual numbers in ā.
+        type D = Dual<f64, 3>;
+        let a_dual = Vector::<3, D>::from_fn(|i, _| D::variable(a_bar[i], i));
+        let stress = self.membrane_stress(&a.map(D::constant), &a_dual);
+        let moment = self.bending_matrix(&a_dual) * (b - f_bar.curvature()).map(D::constant);
+        let by_metric = |v: &Vector<3, D>| Matrix::<3, 3>::from_fn(|i, j| v[i].partials[j]);
+        let moment_by_curvature = -self.bending_matrix(&a_bar);
+
+        let (j, k) = (f.metric_jacobian(), f.curvature_gradients());
+        let (j_bar, k_bar) = (f_bar.metric_jacobian(), f_bar.curvature_gradients());
+        let mut h = k * moment_by_curvature * k_bar.transpose();
+        let mut left = h.fixed_columns_mut::<9>(0);
+        left += k * by_metric(&moment) * j_bar;
+        let mut corners = h.fixed_view_mut::<9, 9>(0, 0);
+        corners += j.tr_mul(&(by_metric(&stress) * j_bar));
+        h
+    }
+}
+
+impl MaterialEnergy<N, 8> for KoiterFace {
+    const PARAMETERS: [&'static str; 8] = [
+        "membrane_11",
+        "membrane_12",
+        "membrane_22",
+        "membrane_66",
+        "bending_11",
+        "bending_12",
+        "bending_22",
+        "bending_66",
+    ];
+
+    fn parameters(&self) -> Vector<8> {
+        let s = &self.stiffness;
+        Vector::from_fn(|i, _| if i < 4 { s.membrane[i] } else { s.bending[i - 4] })
+    }
+
+    fn with_parameters(&self, p: &Vector<8>) -> Self {
+        let stiffness = ShellStiffness {
+            membrane: std::array::from_fn(|i| p[i]),
+            bending: std::array::from_fn(|i| p[4 + i]),
+        };
+        Self { stiffness, ..*self }
+    }
+
+    fn material_hessian(&self, x: &Vector<N>, x_bar: &Vector<N>) -> Matrix<N, 8> {
+        let mut h = Matrix::<N, 8>::zeros();
+        for k in 0..8 {
+            let mut unit = Vector::<8>::zeros();
+            unit[k] = 1.0;
+            let unit = self.with_parameters(&unit);
+            h.set_column(k, &unit.gradient(x, &unit.rest(x_bar)));
+        }
+        h
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{check_derivatives, check_material};
+
+    const INSIDE: EdgeRule = EdgeRule { fold: 0.5, turn: 1.0 };
+    const OTHER: EdgeRule = EdgeRule { fold: 0.5, turn: -1.0 };
+    const BORDER: EdgeRule = EdgeRule { fold: 0.0, turn: 1.0 };
+    const CLAMP: EdgeRule = EdgeRule { fold: 1.0, turn: 0.0 };
+    const MEAN: EdgeRule = EdgeRule { fold: 0.5, turn: 0.0 };
+
+    fn face(normals: NormalRule, edges: [EdgeRule; 3], membrane: Membrane) -> KoiterFace {
+        let mut stiffness = ShellStiffness::orthotropic([3.0, 2.0], 0.3, 0.8, 1.0);
+        if membrane == Membrane::NeoHookean {
+            stiffness.membrane = ShellStiffness::isotropic(3.0, 0.3, 1.0).membrane;
+        }
+        KoiterFace { normals, edges, membrane, stiffness, warp: [0.8, -0.3] }
+    }
+
+    fn shape(p: [[f64; 3]; 6], xi: [f64; 3]) -> Vector<21> {
+        Vector::from_fn(|i, _| if i < 18 { p[i / 3][i % 3] } else { xi[i - 18] })
+    }
+
+    fn strained() -> Vector<21> {
+        let p = [
+            [0.0, 0.0, 0.1],
+            [1.3, 0.1, -0.1],
+            [0.2, 0.8, 0.0],
+            [1.1, 1.2, -0.5],
+            [-0.9, 0.6, 0.4],
+            [0.6, -0.8, -0.3],
+        ];
+        shape(p, [0.15, -0.2, 0.3])
+    }
+
+    fn at_rest() -> Vector<21> {
+        let p = [
+            [0.1, 0.0, 0.0],
+            [1.0, 0.2, 0.1],
+            [0.1, 0.9, -0.1],
+            [1.0, 1.1, 0.2],
+            [-0.8, 0.5, -0.2],
+            [0.5, -0.9, 0.1],
+        ];
+        shape(p, [0.05, 0.1, -0.1])
+    }
+
+    #[test]
+    fn derivatives_match_dual_numbers() {
+        for membrane in [Membrane::StVenantKirchhoff, Membrane::NeoHookean] {
+            for (normals, edges) in [
+                (NormalRule::Average, [MEAN, MEAN, CLAMP]),
+                (NormalRule::Sin, [INSIDE, OTHER, BORDER]),
+                (NormalRule::Tan, [INSIDE, OTHER, CLAMP]),
+            ] {
+                check_derivatives(&face(normals, edges, membrane), &strained(), &at_rest());
+            }
+        }
+    }
+
+    #[test]
+    fn material_derivatives_match() {
+        let f = face(NormalRule::Tan, [INSIDE, OTHER, BORDER], Membrane::StVenantKirchhoff);
+        check_material(&f, &strained(), &at_rest());
+    }
+
+    #[test]
+    fn rigid_motion_stores_no_energy() {
+        let f = face(NormalRule::Sin, [INSIDE, OTHER, INSIDE], Membrane::NeoHookean);
+        let turn = nalgebra::Rotation3::from_euler_angles(0.4, -1.1, 2.0);
+        let x_bar = at_rest();
+        let mut x = x_bar;
+        for i in 0..6 {
+            let p = turn * x_bar.fixed_rows::<3>(3 * i) + Vector::<3>::new(3.0, -1.0, 0.5);
+            x.fixed_rows_mut::<3>(3 * i).copy_from(&p);
+        }
+        let rest = f.rest(&x_bar);
+        assert!(f.energy(&x, &rest).abs() < 1e-14);
+        assert!(f.gradient(&x, &rest).amax() < 1e-13);
+    }
+
+    #[test]
+    fn uniaxial_stretch_costs_young_times_green_strain_squared() {
+        // Free lateral contraction: minimise over the transverse stretch by its closed form.
+        let (young, nu, h) = (2.0e5, 0.3, 1.0e-3);
+        let flat = |sx: f64, sy: f64| {
+            let p = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]];
+            shape(p.map(|[u, v]| [u * sx, v * sy, 0.0]), [0.0; 3])
+        };
+        let f = KoiterFace {
+            normals: NormalRule::Average,
+            edges: [MEAN; 3],
+            membrane: Membrane::StVenantKirchhoff,
+            stiffness: ShellStiffness::isotropic(young, nu, h),
+            warp: [0.6, 0.4], // an isotropic law does not care
+        };
+        let strain = 0.5 * (1.1f64.powi(2) - 1.0);
+        let transverse = (1.0 - 2.0 * nu * strain).sqrt();
+        let energy = f.energy(&flat(1.1, transverse), &f.rest(&flat(1.0, 1.0)));
+        let expected = 0.5 * young * h * strain * strain * 0.5; // area ½
+        assert!((energy / expected - 1.0).abs() < 1e-12, "{energy} J, expected {expected} J");
+    }
+
+    #[test]
+    fn both_membranes_agree_for_small_strains() {
+        let tiny = |f: &KoiterFace| {
+            let x_bar = at_rest();
+            let x = x_bar + (strained() - x_bar) * 1e-5;
+            f.energy(&x, &f.rest(&x_bar))
+        };
+        let mut linear = face(NormalRule::Average, [MEAN; 3], Membrane::NeoHookean);
+        let neo = tiny(&linear);
+        linear.membrane = Membrane::StVenantKirchhoff;
+        assert!((tiny(&linear) / neo - 1.0).abs() < 1e-4);
+    }
+}
