@@ -8,7 +8,7 @@ use toile_num::{Matrix, Scalar, Vector};
 
 use crate::{Topology, Vec3};
 
-/// Angle at `p[0]` of the triangle [rad], between 0 and π.
+/// Angle at `p[0]` of the triangle \[rad\], between 0 and π.
 ///
 /// atan2(|u × v|, u·v) with u = p₁ − p₀, v = p₂ − p₀: accurate for all angles. Undefined when
 /// p₁ or p₂ lies on p₀; derivatives are singular at 0 and π.
@@ -83,7 +83,7 @@ pub fn corner_angle_hessian(p: &[Vec3; 3]) -> Matrix<9, 9> {
     hessian
 }
 
-/// Angle defect of each vertex [rad]: its share of the Gauss curvature.
+/// Angle defect of each vertex \[rad\]: its share of the Gauss curvature.
 ///
 /// 2π − Σ angles inside, π − Σ angles on the boundary (the turning of the boundary curve).
 /// In general 2π − b π/2 − Σ angles with b boundary edges, which also holds where sheets
@@ -106,7 +106,7 @@ pub fn angle_defects(topology: &Topology, positions: &[Vec3]) -> Vec<f64> {
     defects
 }
 
-/// The sum of all angle defects, boundary included [rad].
+/// The sum of all angle defects, boundary included \[rad\].
 ///
 /// Theorem of Gauss and Bonnet: 2π times the Euler characteristic, whatever the positions.
 pub fn total_curvature(topology: &Topology, positions: &[Vec3]) -> f64 {

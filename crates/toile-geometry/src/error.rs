@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// The first reason found why a set of triangles cannot carry shell energies.
 ///
-/// `diagnose` lists every problem at once; this type names one, where
+/// [`diagnose`](crate::diagnose()) lists every problem at once; this type names one, where
 /// code has to stop.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]

@@ -2,10 +2,11 @@
 //! derivatives.
 //!
 //! Start with [`TriMesh`] and [`Topology`]; [`generate`] makes meshes out of numbers and
-//! `diagnose` says in words what is wrong with somebody else's. Positions are in metres,
+//! [`diagnose()`] says in words what is wrong with somebody else's. Positions are in metres,
 //! z is up, faces run counter-clockwise seen from the side of their normal.
 
 mod curvature;
+mod diagnose;
 mod error;
 pub mod generate;
 mod half_edges;
@@ -20,6 +21,7 @@ pub use curvature::{
     DefectDerivatives, angle_defect_derivatives, angle_defects, corner_angle,
     corner_angle_gradient, corner_angle_hessian, total_curvature,
 };
+pub use diagnose::{Element, Problem, ProblemKind, Severity, diagnose};
 pub use error::MeshError;
 pub use mesh::TriMesh;
 pub use orient::orient_consistently;

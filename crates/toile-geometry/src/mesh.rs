@@ -7,14 +7,14 @@ use crate::{MeshError, Topology, Vec3};
 pub struct TriMesh {
     /// Who is joined to whom.
     pub topology: Topology,
-    /// Where the vertices are [m].
+    /// Where the vertices are \[m\].
     pub positions: Vec<Vec3>,
 }
 
 impl TriMesh {
     /// Checks connectivity ([`Topology::new`]) and that every coordinate is finite.
     ///
-    /// Shape is not judged: flat or tiny triangles pass, `diagnose`
+    /// Shape is not judged: flat or tiny triangles pass, [`diagnose`](crate::diagnose())
     /// reports them.
     pub fn new(positions: Vec<Vec3>, faces: Vec<[u32; 3]>) -> Result<Self, MeshError> {
         let topology = Topology::new(positions.len(), faces)?;
@@ -30,7 +30,7 @@ impl TriMesh {
         self.topology.faces()
     }
 
-    /// The three corners of a face [m]. Panics if there is no such face.
+    /// The three corners of a face \[m\]. Panics if there is no such face.
     pub fn corners(&self, face: usize) -> [Vec3; 3] {
         self.faces()[face].map(|v| self.positions[v as usize])
     }

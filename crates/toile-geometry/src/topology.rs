@@ -43,7 +43,7 @@ pub struct Components {
 /// Knows no positions. Edges are numbered in the order in which the faces reach them
 /// (face by face, the side opposite to corner 0, 1, 2), so the same faces always give the
 /// same numbers. Vertices without faces and vertices where two sheets touch (bow ties) are
-/// allowed: no energy is undefined there; `diagnose` reports them.
+/// allowed: no energy is undefined there; [`diagnose`](crate::diagnose()) reports them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
     faces: Vec<[u32; 3]>,
@@ -107,7 +107,7 @@ impl Topology {
         &self.edges
     }
 
-    /// `face_edges()[f][m]` is the edge opposite to corner m of face f.
+    /// `face_edges()[f]\[m\]` is the edge opposite to corner m of face f.
     pub fn face_edges(&self) -> &[[u32; 3]] {
         &self.face_edges
     }

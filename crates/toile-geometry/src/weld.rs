@@ -8,7 +8,7 @@ use crate::mesh::is_finite;
 /// A mesh whose coincident vertices have been merged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Welded {
-    /// The vertices that stay, in their old order and place [m].
+    /// The vertices that stay, in their old order and place \[m\].
     pub positions: Vec<Vec3>,
     /// The faces that stay, in their old order, with new vertex numbers.
     pub faces: Vec<[u32; 3]>,
@@ -19,7 +19,7 @@ pub struct Welded {
     pub dropped_faces: Vec<usize>,
 }
 
-/// Merges each vertex with the first one that lies within `tolerance` [m].
+/// Merges each vertex with the first one that lies within `tolerance` \[m\].
 ///
 /// Vertices stay where they are, so nothing moves by more than the tolerance. A tolerance of
 /// zero (or one that is no number) merges only equal positions; vertices that are not finite

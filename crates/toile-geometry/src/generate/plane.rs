@@ -3,7 +3,7 @@
 use super::{Triangulation, assert_length, built, grid_faces, random, step};
 use crate::{TriMesh, Vec3};
 
-/// Rectangle of `width` along x and `height` along y [m], centred at the origin, with nx × ny
+/// Rectangle of `width` along x and `height` along y \[m\], centred at the origin, with nx × ny
 /// cells.
 ///
 /// Vertices are numbered row by row from the lower left, j (nx + 1) + i, except for
@@ -80,7 +80,7 @@ fn equilateral(width: f64, height: f64, nx: usize, ny: usize) -> TriMesh {
     built(positions, faces)
 }
 
-/// Square sheet of n × n vertices and the given side [m], centred at the origin.
+/// Square sheet of n × n vertices and the given side \[m\], centred at the origin.
 ///
 /// Vertex (i, j) has number j n + i. With a = (i, j), b = (i+1, j), c = (i+1, j+1),
 /// d = (i, j+1), cells with i + j even are cut into abc and acd, the others into abd and bcd.
@@ -89,7 +89,7 @@ pub fn sheet(n: usize, size: f64) -> TriMesh {
     rectangle(size, size, cells, cells, Triangulation::Alternating)
 }
 
-/// Strip 0 ≤ x ≤ `length`, |y| ≤ `width`/2 [m], with nx × ny cells and alternating diagonals.
+/// Strip 0 ≤ x ≤ `length`, |y| ≤ `width`/2 \[m\], with nx × ny cells and alternating diagonals.
 pub fn strip(length: f64, width: f64, nx: usize, ny: usize) -> TriMesh {
     strip_with(length, width, nx, ny, Triangulation::Alternating)
 }

@@ -13,7 +13,7 @@ pub enum Around {
     Quarter,
 }
 
-/// Open cylinder 0 ≤ z ≤ `height`, closed around the z axis [m].
+/// Open cylinder 0 ≤ z ≤ `height`, closed around the z axis \[m\].
 ///
 /// Vertex (k, j) has number j n_around + k, ring by ring upwards. Edges along z are rulings,
 /// so that every quadrilateral is flat and the mesh developable.
@@ -21,7 +21,7 @@ pub fn cylinder(radius: f64, height: f64, n_around: usize, n_along: usize) -> Tr
     cone_frustum(radius, radius, height, n_around, n_along)
 }
 
-/// Side of a truncated cone, from `bottom_radius` at z = 0 to `top_radius` at z = `height` [m].
+/// Side of a truncated cone, from `bottom_radius` at z = 0 to `top_radius` at z = `height` \[m\].
 ///
 /// Numbered as [`cylinder`]; developable for the same reason.
 pub fn cone_frustum(
@@ -42,7 +42,7 @@ pub fn cone_frustum(
 /// Upper half of a sphere with a hole around the pole, as used by the pinched-hemisphere
 /// benchmark (hole of 18°).
 ///
-/// `hole_angle` is measured from the pole [rad]. Vertex (k, j) has number j columns + k, with
+/// `hole_angle` is measured from the pole \[rad\]. Vertex (k, j) has number j columns + k, with
 /// j = 0 on the equator and j = `n_meridian` at the hole; columns is `n_around` for
 /// [`Around::Full`] and `n_around` + 1 for [`Around::Quarter`].
 ///
@@ -59,7 +59,7 @@ pub fn hemisphere(
     spherical_cap(radius, equator, hole_angle, around, n_around, n_meridian)
 }
 
-/// Part of a sphere between two angles from the pole +z [rad], the wider one first.
+/// Part of a sphere between two angles from the pole +z \[rad\], the wider one first.
 ///
 /// Numbered as [`hemisphere`]. The hole keeps the structured mesh free of degenerate triangles.
 /// Panics unless 0 < `hole_angle` < `rim_angle` < π.

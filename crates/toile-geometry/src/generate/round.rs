@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use super::{assert_length, built, grid_faces, step};
 use crate::{TriMesh, Vec3};
 
-/// Ring between two radii [m] with `n_radial` × `n_around` cells, alternating diagonals.
+/// Ring between two radii \[m\] with `n_radial` × `n_around` cells, alternating diagonals.
 ///
 /// Vertex (r, k) has number r n_around + k: ring by ring from the inner one, k counter-clockwise
 /// from the x axis.
@@ -22,7 +22,7 @@ pub fn annulus(inner_radius: f64, outer_radius: f64, n_radial: usize, n_around: 
     built(positions, faces)
 }
 
-/// Disc of given radius [m] made of a centre and rings of 6, 12, 18… vertices.
+/// Disc of given radius \[m\] made of a centre and rings of 6, 12, 18… vertices.
 ///
 /// Vertex 0 is the centre, ring r = 1, 2… starts at 1 + 3 r (r − 1); the triangles are nearly
 /// equilateral.

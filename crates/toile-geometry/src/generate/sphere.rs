@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{assert_length, built};
 use crate::{TriMesh, Vec3};
 
-/// Sphere of given radius [m]: an icosahedron whose faces are quartered `subdivisions` times,
+/// Sphere of given radius \[m\]: an icosahedron whose faces are quartered `subdivisions` times,
 /// every vertex pushed onto the sphere. 20·4ⁿ faces, 10·4ⁿ + 2 vertices.
 ///
 /// Panics above 12 subdivisions (335 million faces).
