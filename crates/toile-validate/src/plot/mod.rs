@@ -1,0 +1,272 @@
+//! Plots as SVG text: curves, points, tolerance bands, linear or logarithmic axes, without any dependency.
+//!
+//! ```
+//! use toile_validate::plot::{Axis, Marker, Plot, Series};
+//! let svg = Plot::new("Heavy cantilever", Axis::log("Γ"), Axis::log("H/W"))
+//!     .with(Series::line("elastica", vec![(0.1, 0.0125), (1.0, 0.1246), (10.0, 1.067)]))
+//!     .with(Series::markers("shell, n = 40", Marker::Circle, vec![(1.0, 0.125), (10.0, 1.06)]))
+//!     .to_svg();
+//! assert!(svg.starts_with("<svg"));
+//! ```
+//!
+//! Points that cannot be drawn (not finite, or not positive on a logarithmic axis) are left out and break their line.
+
+mod axis;
+mod draw;
+
+pub use axis::{Axis, Scale, Tick, ticks};
+
+use crate::verdict::Verdict;
+
+/// Shape of a data point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marker {
+    /// A disc.
+    Circle,
+    /// A square.
+    Square,
+    /// A triangle, point up.
+    Triangle,
+    /// A square on its corner.
+    Diamond,
+    /// An x.
+    Cross,
+}
+
+/// How a line is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stroke {
+    /// Without gaps.
+    Solid,
+    /// With gaps, for asymptotes and fits.
+    Dashed,
+}
+
+/// A named set of points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Name in the legend; empty for none.
+    pub name: String,
+    /// (x, y) in the units of the axes, in the order of the line.
+    pub points: Vec<(f64, f64)>,
+    /// Whether and how the points are joined.
+    pub stroke: Option<Stroke>,
+    /// Whether and how the points are marked.
+    pub marker: Option<Marker>,
+    /// Place in the list of seven colours, counted round; `None` takes the place of the series in its plot.
+    pub colour: Option<usize>,
+}
+
+impl Series {
+    /// A curve.
+    pub fn line(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Self { name: name.into(), points, stroke: Some(Stroke::Solid), marker: None, colour: None }
+    }
+
+    /// A dashed curve.
+    pub fn dashed(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Self { stroke: Some(Stroke::Dashed), ..Self::line(name, points) }
+    }
+
+    /// Points that are not joined.
+    pub fn markers(name: impl Into<String>, marker: Marker, points: Vec<(f64, f64)>) -> Self {
+        Self { stroke: None, marker: Some(marker), ..Self::line(name, points) }
+    }
+
+    /// The same in a chosen colour, e.g. that of the series it belongs to.
+    #[must_use]
+    pub fn coloured(self, colour: usize) -> Self {
+        Self { colour: Some(colour), ..self }
+    }
+
+    /// Points joined by a line.
+    pub fn line_and_markers(
+        name: impl Into<String>,
+        marker: Marker,
+        points: Vec<(f64, f64)>,
+    ) -> Self {
+        Self { marker: Some(marker), ..Self::line(name, points) }
+    }
+}
+
+/// A shaded region between two curves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Band {
+    /// Name in the legend; empty for none.
+    pub name: String,
+    /// (x, lower y, upper y) with x increasing.
+    pub points: Vec<(f64, f64, f64)>,
+}
+
+impl Band {
+    /// The region within a relative `tolerance` of a curve.
+    pub fn around(name: impl Into<String>, curve: &[(f64, f64)], tolerance: f64) -> Self {
+        let points = curve
+            .iter()
+            .map(|&(x, y)| (x, y - tolerance * y.abs(), y + tolerance * y.abs()))
+            .collect();
+        Self { name: name.into(), points }
+    }
+}
+
+/// A small right triangle that shows a slope in a log-log plot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlopeTriangle {
+    /// Corner (x, y) from which the hypotenuse starts, in the units of the axes.
+    pub at: (f64, f64),
+    /// d ln y / d ln x.
+    pub slope: f64,
+    /// Ratio of x between its two ends, above 1.
+    pub ratio: f64,
+}
+
+/// A plot under construction.
+#[derive(Clone, Debug)]
+pub struct Plot {
+    /// Above the frame.
+    pub title: String,
+    /// Horizontal axis.
+    pub x: Axis,
+    /// Vertical axis.
+    pub y: Axis,
+    /// Regions, drawn first.
+    pub bands: Vec<Band>,
+    /// Curves and points, coloured in this order.
+    pub series: Vec<Series>,
+    /// Slopes to compare with.
+    pub slopes: Vec<SlopeTriangle>,
+    /// Judgement printed under the title in green or red, with the frame tinted alike.
+    pub verdict: Option<Verdict>,
+    /// Width and height \[px\].
+    pub size: (f64, f64),
+}
+
+impl Plot {
+    /// An empty plot of 760 × 520 px.
+    pub fn new(title: impl Into<String>, x: Axis, y: Axis) -> Self {
+        Self {
+            title: title.into(),
+            x,
+            y,
+            bands: Vec::new(),
+            series: Vec::new(),
+            slopes: Vec::new(),
+            verdict: None,
+            size: (760.0, 520.0),
+        }
+    }
+
+    /// Adds a curve or points.
+    #[must_use]
+    pub fn with(mut self, series: Series) -> Self {
+        self.series.push(series);
+        self
+    }
+
+    /// Adds a shaded region.
+    #[must_use]
+    pub fn with_band(mut self, band: Band) -> Self {
+        self.bands.push(band);
+        self
+    }
+
+    /// Adds a slope triangle; it is drawn on log-log axes only.
+    #[must_use]
+    pub fn with_slope(mut self, triangle: SlopeTriangle) -> Self {
+        self.slopes.push(triangle);
+        self
+    }
+
+    /// Prints a verdict.
+    #[must_use]
+    pub fn with_verdict(mut self, verdict: Verdict) -> Self {
+        self.verdict = Some(verdict);
+        self
+    }
+
+    /// The SVG document.
+    pub fn to_svg(&self) -> String {
+        draw::svg(self)
+    }
+
+    /// Writes the SVG document.
+    pub fn write(&self, mut out: impl std::io::Write) -> std::io::Result<()> {
+        out.write_all(self.to_svg().as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plot() -> Plot {
+        Plot::new("a < b & \"c\"", Axis::linear("s/L"), Axis::log("H/W"))
+            .with(Series::line(
+                "curve <1>",
+                vec![(0.0, 1.0), (1.0, 10.0), (2.0, -3.0), (3.0, 100.0), (4.0, 200.0)],
+            ))
+            .with(Series::markers("points", Marker::Square, vec![(1.0, 9.0), (2.0, f64::NAN)]))
+    }
+
+    #[test]
+    fn text_is_escaped() {
+        let svg = plot().to_svg();
+        assert!(svg.contains("a &lt; b &amp; &quot;c&quot;") && svg.contains("curve &lt;1&gt;"));
+        assert!(!svg.contains("<1>"));
+    }
+
+    #[test]
+    fn impossible_points_break_the_line_and_are_not_drawn() {
+        let svg = plot().to_svg();
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+        // Two pieces on either side of the negative value, and one square in the plot plus one in the legend.
+        assert_eq!(svg.matches("class=\"line\"").count(), 2);
+        assert_eq!(svg.matches("class=\"marker\"").count(), 2);
+    }
+
+    #[test]
+    fn points_land_where_the_axes_say() {
+        let axis = |label: &str| Axis { range: Some((0.0, 10.0)), ..Axis::linear(label) };
+        let at = |x: f64, y: f64| {
+            let svg = Plot::new("", axis("x"), axis("y"))
+                .with(Series::markers("", Marker::Circle, vec![(x, y)]))
+                .to_svg();
+            let tail = svg.split("class=\"marker\" cx=\"").nth(1).unwrap().to_owned();
+            let mut numbers = tail.split('"');
+            let cx: f64 = numbers.next().unwrap().parse().unwrap();
+            let cy: f64 = numbers.nth(1).unwrap().parse().unwrap();
+            (cx, cy)
+        };
+        let (a, b, middle) = (at(0.0, 0.0), at(10.0, 10.0), at(5.0, 5.0));
+        assert!(a.0 < b.0 && a.1 > b.1, "right is larger x, up is larger y");
+        assert!(
+            (middle.0 - 0.5 * (a.0 + b.0)).abs() < 0.02
+                && (middle.1 - 0.5 * (a.1 + b.1)).abs() < 0.02
+        );
+    }
+
+    #[test]
+    fn empty_and_constant_data_still_give_a_plot() {
+        for points in [
+            vec![],
+            vec![(1.0, 1.0)],
+            vec![(0.0, 0.0); 3],
+            vec![(f64::NAN, f64::INFINITY)],
+            vec![(1e300, -1e300)],
+        ] {
+            for axes in [(Axis::linear("x"), Axis::linear("y")), (Axis::log("x"), Axis::log("y"))] {
+                let svg =
+                    Plot::new("t", axes.0, axes.1).with(Series::line("l", points.clone())).to_svg();
+                assert!(!svg.contains("NaN") && !svg.contains("inf") && svg.ends_with("</svg>\n"));
+                assert!(svg.len() < 100_000, "{} characters", svg.len());
+            }
+        }
+    }
+
+    #[test]
+    fn verdict_is_printed_in_words() {
+        let verdict = Verdict { ok: false, worst: 0.2, tolerance: 0.01, at: "Γ = 10".into() };
+        let svg = plot().with_verdict(verdict).to_svg();
+        assert!(svg.contains("KO: worst 20.000 % of 1 % allowed, at Γ = 10"));
+    }
+}
