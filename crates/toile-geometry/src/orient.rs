@@ -75,10 +75,10 @@ mod tests {
     use crate::{Topology, generate};
 
     #[test]
-    fn reversed_faces_are_turned_back() {
+    fn the_fewest_faces_are_turned_back() {
         let mesh = generate::sheet(6, 1.0);
         let mut faces = mesh.faces().to_vec();
-        for f in [3, 7, 8, 20, 41] {
+        for f in [0, 7, 8, 20, 41] {
             faces[f].reverse();
         }
         assert!(Topology::new(36, faces.clone()).is_err());

@@ -52,38 +52,45 @@ pub fn weld(positions: &[Vec3], faces: &[[u32; 3]], tolerance: f64) -> Welded {
 /// there is none.
 pub(crate) fn coincident(positions: &[Vec3], tolerance: f64) -> Vec<usize> {
     let tolerance = if tolerance > 0.0 && tolerance.is_finite() { tolerance } else { 0.0 };
-    // Vertices that stand for themselves lie further apart than a cell is wide, so a cell holds
-    // a handful of them at most. Beyond 2⁵⁰ cells the tolerance is below the spacing of numbers
-    // and only equal coordinates can meet: they are their own cells.
-    let cell = |c: f64, shift: f64| {
-        let number = (c / tolerance).floor();
-        let whole = number.abs() < 2f64.powi(50);
-        (if whole { number + shift } else { c + 0.0 }).to_bits()
+    // Vertices that stand for themselves lie further apart than the tolerance, so a cell of four
+    // tolerances holds a bounded number of them, and most vertices have to look into few cells.
+    // Beyond 2⁵² cells the tolerance is below the spacing of numbers and only equal coordinates
+    // can meet: they are their own cells.
+    let cell = |c: f64| {
+        let number = (c / (4.0 * tolerance)).floor();
+        let whole = number.abs() < 2f64.powi(52);
+        ((if whole { number } else { c }) + 0.0).to_bits() // + 0.0 makes −0 equal 0
     };
-    let shifts: &[f64] = if tolerance > 0.0 { &[0.0, -1.0, 1.0] } else { &[0.0] };
+    // The distinct cells within the tolerance and a little round-off on both sides.
+    let reach = 1.001 * tolerance;
+    let near = |c: f64| {
+        let [low, own, high] = [cell(c - reach), cell(c), cell(c + reach)];
+        [Some(own), (low != own).then_some(low), (high != own).then_some(high)]
+            .into_iter()
+            .flatten()
+    };
     let mut cells: HashMap<[u64; 3], Vec<usize>> = HashMap::new();
     let mut partner: Vec<usize> = (0..positions.len()).collect();
     for (v, x) in positions.iter().enumerate() {
         if !is_finite(x) {
             continue;
         }
+        // `amax` first: it cannot overflow where the norm would.
+        let meets = |u: &&usize| {
+            let gap = positions[**u] - x;
+            gap.amax() <= tolerance && gap.norm() <= tolerance
+        };
         let mut best = v;
-        for &i in shifts {
-            for &j in shifts {
-                for &k in shifts {
-                    let key = [cell(x.x, i), cell(x.y, j), cell(x.z, k)];
-                    let near = cells.get(&key).into_iter().flatten();
-                    let meets = |u: &&usize| {
-                        (positions[**u] - x).amax() <= tolerance
-                            && (positions[**u] - x).norm() <= tolerance
-                    };
-                    best = best.min(near.filter(meets).copied().min().unwrap_or(v));
+        for i in near(x.x) {
+            for j in near(x.y) {
+                for k in near(x.z) {
+                    let others = cells.get(&[i, j, k]).into_iter().flatten();
+                    best = others.filter(meets).copied().fold(best, usize::min);
                 }
             }
         }
         if best == v {
-            let key = [cell(x.x, 0.0), cell(x.y, 0.0), cell(x.z, 0.0)];
-            cells.entry(key).or_default().push(v);
+            cells.entry([cell(x.x), cell(x.y), cell(x.z)]).or_default().push(v);
         }
         partner[v] = best;
     }
@@ -92,6 +99,8 @@ pub(crate) fn coincident(positions: &[Vec3], tolerance: f64) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::{TriMesh, generate};
 
@@ -154,5 +163,29 @@ mod tests {
         positions.push(Vec3::new(f64::NAN, 0.0, 0.0));
         positions.push(Vec3::new(f64::NAN, 0.0, 0.0));
         assert_eq!(weld(&positions, &[], 1e-300).positions.len(), positions.len());
+    }
+
+    /// The definition itself: the first earlier representative within the tolerance.
+    fn by_comparing_all(positions: &[Vec3], tolerance: f64) -> Vec<usize> {
+        let mut partner: Vec<usize> = Vec::new();
+        for (v, x) in positions.iter().enumerate() {
+            let meets = |&u: &usize| partner[u] == u && (positions[u] - x).norm() <= tolerance;
+            partner.push((0..v).find(meets).unwrap_or(v));
+        }
+        partner
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..Default::default() })]
+
+        #[test]
+        fn cells_find_what_comparing_all_pairs_finds(
+            coordinates in prop::collection::vec(prop::array::uniform3(-3.0..3.0), 0..80),
+            shift in -1e3..1e3,
+        ) {
+            let points: Vec<Vec3> =
+                coordinates.iter().map(|&c| Vec3::from(c) + Vec3::repeat(shift)).collect();
+            prop_assert_eq!(coincident(&points, 1.0), by_comparing_all(&points, 1.0));
+        }
     }
 }
