@@ -112,13 +112,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         let value = plate::lateral_buckling_threshold_at(0.3, 0.0, resolution)?;
         errors.push((along as f64, (value / exact - 1.0).abs()));
     }
-    let plot = Plot::new(
+    let mut plot = Plot::new(
         "Ritz convergence, w/L = 0.3, ν = 0",
         Axis::log("polynomials along the length"),
         Axis::log("relative error"),
-    )
-    .with(Series::line_and_markers("error", Marker::Triangle, errors))
-    .with_slope(SlopeTriangle { at: (7.0, 6e-4), slope: -5.0, ratio: 1.5 });
+    );
+    plot.slopes.extend(SlopeTriangle::below(&errors, -5.0));
+    let plot = plot.with(Series::line_and_markers("error", Marker::Triangle, errors));
     plot.write(fs::File::create(folder.join("ritz_convergence.svg"))?)?;
     Ok(())
 }

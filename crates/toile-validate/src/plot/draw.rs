@@ -1,7 +1,7 @@
 //! From a plot to SVG text.
 
 use super::axis::{self, Scale, Tick};
-use super::{Marker, Plot, Series, Stroke};
+use super::{Marker, Plot, Series, SlopeTriangle, Stroke};
 use std::fmt::Write;
 
 /// Colours that people with any colour vision tell apart (Okabe and Ito 2008), darkest first.
@@ -89,8 +89,8 @@ pub(super) fn svg(plot: &Plot) -> String {
     let _ = writeln!(out, "<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>");
     heading(&mut out, plot, width);
     grid(&mut out, plot, &view, &x_ticks, &y_ticks);
-    data(&mut out, plot, &view);
     slopes(&mut out, plot, &view);
+    data(&mut out, plot, &view);
     axes(&mut out, plot, &view, &x_ticks, &y_ticks, height);
     legend(&mut out, plot, &view);
     out.push_str("</svg>\n");
@@ -267,33 +267,32 @@ fn slopes(out: &mut String, plot: &Plot, view: &View) {
         return;
     }
     for t in &plot.slopes {
-        let (x, y) = t.at;
-        let (x2, y2) = (x * t.ratio, y * t.ratio.powf(t.slope));
-        let (Some(a), Some(corner), Some(b)) =
-            (view.place(x, y), view.place(x2, y), view.place(x2, y2))
-        else {
-            continue;
-        };
-        if t.ratio <= 1.0 || ![a, corner, b].iter().all(|&p| inside(p, view.frame, 0.0)) {
-            continue;
-        }
+        let Some([left, corner, right]) = triangle(t, view) else { continue };
         let _ = writeln!(
             out,
-            "<polygon points=\"{}\" fill=\"#eeeeee\" stroke=\"{INK}\" stroke-width=\"1\"/>",
-            path(&[a, corner, b])
+            "<polygon class=\"slope\" points=\"{}\" fill=\"#eeeeee\" stroke=\"{INK}\" stroke-width=\"1\"/>",
+            path(&[left, corner, right])
         );
-        let below = if t.slope >= 0.0 { 16.0 } else { -6.0 };
-        text(out, 0.5 * (a.0 + corner.0), a.1 + below, "middle", "font-size=\"12\"", "1");
+        let small = "font-size=\"12\"";
+        text(out, 0.5 * (left.0 + right.0), corner.1 + 14.0, "middle", small, "1");
         let slope = format!("{}", (t.slope.abs() * 100.0).round() / 100.0);
-        text(
-            out,
-            corner.0 + 6.0,
-            0.5 * (corner.1 + b.1) + 4.0,
-            "start",
-            "font-size=\"12\"",
-            &slope,
-        );
+        let middle = 0.5 * (left.1 + right.1) + 4.0;
+        let (x, anchor) =
+            if t.slope < 0.0 { (corner.0 - 6.0, "end") } else { (corner.0 + 6.0, "start") };
+        text(out, x, middle, anchor, small, &slope);
     }
+}
+
+/// Left end, right angle and right end [px], if all lie inside the frame with room for the figures.
+fn triangle(t: &SlopeTriangle, view: &View) -> Option<[(f64, f64); 3]> {
+    if t.ratio.is_nan() || t.ratio <= 1.0 {
+        return None;
+    }
+    let end = (t.at.0 * t.ratio, t.at.1 * t.ratio.powf(t.slope));
+    let (left, right) = (view.place(t.at.0, t.at.1)?, view.place(end.0, end.1)?);
+    let corner = if t.slope < 0.0 { (left.0, right.1) } else { (right.0, left.1) };
+    let points = [left, corner, right];
+    points.iter().all(|&p| inside(p, view.frame, -8.0)).then_some(points)
 }
 
 /// One line of the legend: its swatch by kind.
@@ -318,7 +317,7 @@ fn legend(out: &mut String, plot: &Plot, view: &View) {
     };
     let size = 13.0;
     let width =
-        52.0 + entries.iter().map(|e| 1.05 * text_width(&name(e), size)).fold(0.0, f64::max);
+        52.0 + entries.iter().map(|e| 1.12 * text_width(&name(e), size)).fold(0.0, f64::max);
     let height = 12.0 + 20.0 * entries.len() as f64;
     let (left, top) = quietest_corner(plot, view, width, height);
     let _ = writeln!(
@@ -380,7 +379,7 @@ fn quietest_corner(plot: &Plot, view: &View, width: f64, height: f64) -> (f64, f
         }
     }
     for t in &plot.slopes {
-        ink.extend(view.place(t.at.0, t.at.1).into_iter().flat_map(|p| [p; 20]));
+        ink.extend(triangle(t, view).into_iter().flatten().flat_map(|p| [p; 20]));
     }
     let (near_x, far_x) = (f.left + 14.0, f.right - 12.0 - width);
     let (near_y, far_y) = (f.top + 12.0, f.bottom - 14.0 - height);

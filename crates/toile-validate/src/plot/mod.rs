@@ -109,15 +109,50 @@ impl Band {
     }
 }
 
-/// A small right triangle that shows a slope in a log-log plot.
+/// A small right triangle that shows a slope in a log-log plot, its right angle below the hypotenuse.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlopeTriangle {
-    /// Corner (x, y) from which the hypotenuse starts, in the units of the axes.
+    /// Left end (x, y) of the hypotenuse, in the units of the axes.
     pub at: (f64, f64),
     /// d ln y / d ln x.
     pub slope: f64,
     /// Ratio of x between its two ends, above 1.
     pub ratio: f64,
+}
+
+impl SlopeTriangle {
+    /// A triangle under the middle of a curve with increasing x, parallel to it if the curve has that slope.
+    ///
+    /// `None` for fewer than two points with positive coordinates, or if they share one x.
+    pub fn below(curve: &[(f64, f64)], slope: f64) -> Option<Self> {
+        let scale = Scale::Log;
+        let logs: Vec<(f64, f64)> = curve
+            .iter()
+            .filter(|(x, y)| scale.admits(*x) && scale.admits(*y))
+            .map(|(x, y)| (x.log10(), y.log10()))
+            .collect();
+        let (first, last) = (logs.first()?, logs.last()?);
+        let width = last.0 - first.0;
+        if width.is_nan() || width <= 0.0 {
+            return None;
+        }
+        let (left, right) = (first.0 + 0.4 * width, first.0 + 0.6 * width);
+        // Under every chord between the two ends, by a share of the height of the curve.
+        let line = |t: f64| {
+            let i = logs.partition_point(|p| p.0 <= t).clamp(1, logs.len() - 1);
+            let (a, b) = (logs[i - 1], logs[i]);
+            if b.0 > a.0 { a.1 + (t - a.0) / (b.0 - a.0) * (b.1 - a.1) } else { a.1.min(b.1) }
+        };
+        let heights = logs.iter().map(|p| p.1);
+        let height = heights.clone().fold(f64::MIN, f64::max) - heights.fold(f64::MAX, f64::min);
+        let y = (0..=20)
+            .map(|i| left + (right - left) * f64::from(i) / 20.0)
+            .map(|t| line(t) - slope * (t - left))
+            .fold(f64::MAX, f64::min)
+            - 0.08 * height.max(0.1);
+        let at = (10f64.powf(left), 10f64.powf(y));
+        Some(Self { at, slope, ratio: 10f64.powf(right - left) })
+    }
 }
 
 /// A plot under construction.
@@ -261,6 +296,26 @@ mod tests {
                 assert!(svg.len() < 100_000, "{} characters", svg.len());
             }
         }
+    }
+
+    #[test]
+    fn slope_triangle_lies_under_its_curve() {
+        let curve: Vec<(f64, f64)> =
+            (1..=8).map(|n| (f64::from(n), 0.1 * f64::from(n).powi(-4))).collect();
+        let t = SlopeTriangle::below(&curve, -4.0).unwrap();
+        for x in [t.at.0, t.at.0 * t.ratio] {
+            let hypotenuse = t.at.1 * (x / t.at.0).powf(t.slope);
+            assert!(hypotenuse < 0.1 * x.powi(-4), "{t:?}");
+        }
+        let plot = |triangle| {
+            Plot::new("", Axis::log("n"), Axis::log("error"))
+                .with(Series::line("e", curve.clone()))
+                .with_slope(triangle)
+        };
+        assert!(plot(t).to_svg().contains("class=\"slope\""));
+        // One that does not fit into the frame is left out.
+        assert!(!plot(SlopeTriangle { at: (1e9, 1.0), ..t }).to_svg().contains("class=\"slope\""));
+        assert!(SlopeTriangle::below(&[(1.0, 1.0)], 2.0).is_none());
     }
 
     #[test]
