@@ -18,7 +18,7 @@ fn triangles(n: u32) -> Vec<[u32; 3]> {
     for y in 0..n - 1 {
         for x in 0..n - 1 {
             let (a, b, c, d) = (y * n + x, y * n + x + 1, (y + 1) * n + x, (y + 1) * n + x + 1);
-            if (x + y) % 2 == 0 {
+            if (x + y).is_multiple_of(2) {
                 faces.extend([[a, b, d], [a, d, c]]);
             } else {
                 faces.extend([[a, b, c], [b, d, c]]);

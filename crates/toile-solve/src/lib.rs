@@ -4,7 +4,8 @@
 //! ([`NodeGraph`]), ask for an order of elimination ([`elimination_order`]), lay out the lower
 //! triangle in that order ([`SymmetricPattern::from_node_graph`]), assemble values straight into
 //! it, and hand them to [`Cholesky`] or [`Ldlt`]. Analysis happens once per pattern; a
-//! factorisation permutes nothing and allocates nothing.
+//! factorisation permutes nothing and allocates nothing. Non-symmetric systems go to [`Lu`];
+//! what does not fit in memory goes to [`conjugate_gradient`] or [`minres`].
 //!
 //! Every direct solve measures its residual ‖Ax − b‖/‖b‖, refines, and refuses an answer that is
 //! not a solution. Same input, same bits, whatever the number of threads: threads enter the dense
@@ -17,9 +18,12 @@ mod cholesky;
 mod direct;
 mod error;
 mod graph;
+mod iterative;
 mod ldlt;
+mod lu;
 mod ordering;
 mod pattern;
+mod precondition;
 mod refine;
 mod settings;
 mod solver;
@@ -27,9 +31,15 @@ mod solver;
 pub use cholesky::Cholesky;
 pub use error::SolveError;
 pub use graph::NodeGraph;
+pub use iterative::{
+    IterativeReport, IterativeSettings, LinearOperator, NegativeCurvature, OperatorFn, StopReason,
+    SymmetricOperator, conjugate_gradient, minres,
+};
 pub use ldlt::{Inertia, Ldlt, Regularization};
+pub use lu::{GeneralPattern, Lu};
 pub use ordering::{Ordering, elimination_order};
 pub use pattern::SymmetricPattern;
+pub use precondition::{BlockJacobi, IdentityPreconditioner};
 pub use refine::SolveReport;
 pub use settings::{FactorSettings, Variant};
 pub use solver::LinearSolver;

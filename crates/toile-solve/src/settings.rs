@@ -20,7 +20,7 @@ pub struct FactorSettings {
     /// unknowns more threads lose time, and independent problems use the cores better. The factor
     /// does not depend on it.
     pub threads: usize,
-    /// Storage of a symmetric factor; `Lu` always decides alone.
+    /// Storage of a symmetric factor; [`Lu`](crate::Lu) always decides alone.
     pub variant: Variant,
     /// Refinement steps a solve may take. Default 3; a quasi-definite system whose pivots were
     /// regularised takes two or three. Each costs one solve and one product.

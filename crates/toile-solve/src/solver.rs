@@ -1,6 +1,6 @@
 //! The one shape all direct solvers share.
 
-use crate::{Cholesky, Ldlt, SolveError, SolveReport};
+use crate::{Cholesky, Ldlt, Lu, SolveError, SolveReport};
 
 /// Factorise once, solve many times.
 ///
@@ -45,6 +45,23 @@ impl LinearSolver for Ldlt {
     }
     fn factorize(&mut self, values: &[f64]) -> Result<(), SolveError> {
         self.factorize(values, None).map(|_| ())
+    }
+    fn solve(
+        &mut self,
+        values: &[f64],
+        rhs: &[f64],
+        x: &mut [f64],
+    ) -> Result<SolveReport, SolveError> {
+        self.solve(values, rhs, x)
+    }
+}
+
+impl LinearSolver for Lu {
+    fn dimension(&self) -> usize {
+        self.dimension()
+    }
+    fn factorize(&mut self, values: &[f64]) -> Result<(), SolveError> {
+        self.factorize(values)
     }
     fn solve(
         &mut self,

@@ -4,9 +4,11 @@
 //! low-level ones, which take the matrix in elimination order and write into storage we keep.
 
 mod amd;
+mod general;
 mod symmetric;
 
 pub(crate) use amd::approximate_minimum_degree;
+pub(crate) use general::GeneralFactor;
 pub(crate) use symmetric::{Kind, PivotRegularization, SymmetricFactor};
 
 use crate::SolveError;
@@ -28,10 +30,10 @@ fn allocate(req: StackReq) -> Result<MemBuffer, SolveError> {
 
 /// A vector of zeros, or an error instead of an abort.
 fn zeros(len: usize) -> Result<Vec<f64>, SolveError> {
-    let mut values = Vec::new();
-    values.try_reserve_exact(len).map_err(|_| SolveError::TooLarge { entries: len })?;
-    values.resize(len, 0.0);
-    Ok(values)
+    // A probe, since `vec!` is the one that gets untouched zero pages from the system but aborts
+    // when it cannot.
+    Vec::<f64>::new().try_reserve_exact(len).map_err(|_| SolveError::TooLarge { entries: len })?;
+    Ok(vec![0.0; len])
 }
 
 fn too_large(error: FaerError) -> SolveError {
