@@ -1,1 +1,58 @@
-//! (to be written)
+//! The files of toile: scenes, meshes and tables.
+//!
+//! | need | call |
+//! |---|---|
+//! | read a mesh of any format | [`read_mesh`], in memory [`parse_mesh`] |
+//! | read a scene | [`load_scene`], in memory [`parse_scene`] |
+//! | the JSON schema of scenes | [`scene_schema`] |
+//! | write OBJ, PLY, GLB, VTK, CSV | [`write_obj`], [`write_ply`], [`write_glb`], [`write_vtp`], [`write_csv`] |
+//! | write any file whole or not at all | [`atomic_write`] |
+//! | centimetres, y up | [`Axes`] |
+//!
+//! Readers never panic, hang or allocate more than a fixed multiple of their input: every count of
+//! a header is compared with the bytes that are present before anything is reserved. All errors say
+//! which file, where in it, what is wrong and what to do.
+
+#![forbid(unsafe_code)]
+
+mod atomic;
+mod axes;
+mod base64;
+mod csv;
+mod error;
+mod generate;
+mod glb_write;
+mod gltf;
+mod mesh;
+mod obj;
+mod ply;
+mod ply_write;
+mod scene;
+mod scene_check;
+mod scene_error;
+mod scene_load;
+mod scene_schema;
+mod scene_tree;
+mod stl;
+mod suggest;
+mod vtk;
+mod weld;
+
+pub use atomic::{WriteError, atomic_write};
+pub use axes::{Axes, Up};
+pub use csv::{Cell, csv_to, write_csv};
+pub use error::{MeshError, Place};
+pub use glb_write::{GlbMesh, glb_to, write_glb};
+pub use mesh::{Group, MeshData, MeshFormat, Stitch, parse_mesh, read_mesh, sniff_format};
+pub use obj::{ObjWriter, obj_to, parse_stitches, read_stitches, write_obj};
+pub use ply_write::{PlyWriter, ply_to, write_ply};
+pub use scene::{
+    Annulus, Bending, Cone, Cylinder, Disc, DiscreteShells, Generator, Koiter, Material, Membrane,
+    MeshSource, Normals, Pins, Plane, Rectangle, Rest, Scene, Sheet, Shell, Solver, Sphere, Strip,
+    Triangulation, Young,
+};
+pub use scene_error::{Diagnostic, SceneError};
+pub use scene_load::{SceneFormat, load_scene, parse_scene};
+pub use scene_schema::scene_schema;
+pub use scene_tree::SceneSource;
+pub use vtk::{vtp_to, write_vtp};

@@ -1,0 +1,128 @@
+//! Writing VTK: PolyData in XML (`.vtp`), for ParaView.
+
+use crate::atomic::{WriteError, atomic_write, invalid_data};
+use crate::base64;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Writes a `.vtp` with double positions, triangles and named numbers per point.
+///
+/// Arrays are inline and uncompressed: base64 of the length in bytes as `UInt64`, then the data.
+pub fn vtp_to(
+    mut out: impl Write,
+    positions: &[[f64; 3]],
+    faces: &[[u32; 3]],
+    fields: &[(&str, &[f64])],
+) -> io::Result<()> {
+    let n = positions.len();
+    writeln!(out, "<?xml version=\"1.0\"?>")?;
+    writeln!(
+        out,
+        "<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">"
+    )?;
+    writeln!(out, "<PolyData>")?;
+    writeln!(
+        out,
+        "<Piece NumberOfPoints=\"{n}\" NumberOfVerts=\"0\" NumberOfLines=\"0\" NumberOfStrips=\"0\" \
+         NumberOfPolys=\"{}\">",
+        faces.len()
+    )?;
+    writeln!(out, "<PointData>")?;
+    for (name, values) in fields {
+        if values.len() != n {
+            return Err(invalid_data(format!(
+                "field `{name}` has {} values for {n} vertices",
+                values.len()
+            )));
+        }
+        array(&mut out, "Float64", name, 1, values.iter().map(|v| v.to_le_bytes()))?;
+    }
+    writeln!(out, "</PointData>\n<Points>")?;
+    let coordinates = positions.iter().flatten().map(|v| v.to_le_bytes());
+    array(&mut out, "Float64", "Points", 3, coordinates)?;
+    writeln!(out, "</Points>\n<Polys>")?;
+    let corners = faces.iter().flatten().map(|&v| i64::from(v).to_le_bytes());
+    array(&mut out, "Int64", "connectivity", 1, corners)?;
+    let offsets = (1..=faces.len()).map(|i| (3 * i as i64).to_le_bytes());
+    array(&mut out, "Int64", "offsets", 1, offsets)?;
+    writeln!(out, "</Polys>\n</Piece>\n</PolyData>\n</VTKFile>")
+}
+
+fn array(
+    out: &mut impl Write,
+    kind: &str,
+    name: &str,
+    components: usize,
+    words: impl Iterator<Item = [u8; 8]>,
+) -> io::Result<()> {
+    let mut data = vec![0; 8];
+    data.extend(words.flatten());
+    let length = (data.len() as u64 - 8).to_le_bytes();
+    data[..8].copy_from_slice(&length);
+    let mut escaped = String::new();
+    for c in name.chars() {
+        match c {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            c if c.is_control() => escaped.push('_'),
+            c => escaped.push(c),
+        }
+    }
+    writeln!(
+        out,
+        "<DataArray type=\"{kind}\" Name=\"{escaped}\" NumberOfComponents=\"{components}\" \
+         format=\"binary\">{}</DataArray>",
+        base64::encode(&data)
+    )
+}
+
+/// [`vtp_to`] a file, whole or not at all.
+pub fn write_vtp(
+    path: impl AsRef<Path>,
+    positions: &[[f64; 3]],
+    faces: &[[u32; 3]],
+    fields: &[(&str, &[f64])],
+) -> Result<(), WriteError> {
+    atomic_write(path, |out| vtp_to(out, positions, faces, fields))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Content of the array called `name`, as its 8-byte words after the length.
+    fn words(text: &str, name: &str) -> Vec<[u8; 8]> {
+        let tag = text.find(&format!("Name=\"{name}\"")).unwrap();
+        let content = &text[tag..][text[tag..].find('>').unwrap() + 1..];
+        let data = base64::decode(&content[..content.find('<').unwrap()]).unwrap();
+        let words: Vec<[u8; 8]> = data.chunks(8).map(|w| w.try_into().unwrap()).collect();
+        assert_eq!(u64::from_le_bytes(words[0]) as usize, data.len() - 8);
+        words[1..].to_vec()
+    }
+
+    #[test]
+    fn arrays_carry_every_bit_and_their_length() {
+        let positions = [[0.1, 0.2, 0.3], [1.0, 0.0, -1e-300], [0.0, 1.0, 0.0]];
+        let stretch = [1.0, f64::NAN, 3.0];
+        let mut out = Vec::new();
+        vtp_to(&mut out, &positions, &[[0, 1, 2]], &[("a<b", &stretch)]).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let points: Vec<f64> = words(&text, "Points").into_iter().map(f64::from_le_bytes).collect();
+        assert_eq!(points, positions.concat());
+        let field = words(&text, "a&lt;b");
+        assert_eq!(field[2], 3.0f64.to_le_bytes());
+        assert!(f64::from_le_bytes(field[1]).is_nan());
+        let ints =
+            |name| -> Vec<i64> { words(&text, name).into_iter().map(i64::from_le_bytes).collect() };
+        assert_eq!(ints("connectivity"), [0, 1, 2]);
+        assert_eq!(ints("offsets"), [3]);
+    }
+
+    #[test]
+    fn a_field_of_another_length_is_refused() {
+        let error = vtp_to(Vec::new(), &[[0.0; 3]], &[], &[("t", &[1.0, 2.0])]).unwrap_err();
+        assert_eq!(error.to_string(), "field `t` has 2 values for 1 vertices");
+    }
+}
