@@ -23,9 +23,12 @@ mod error;
 mod generate;
 mod glb_write;
 mod gltf;
+mod gltf_data;
 mod mesh;
 mod obj;
+mod obj_write;
 mod ply;
+mod ply_header;
 mod ply_write;
 mod scene;
 mod scene_check;
@@ -44,7 +47,8 @@ pub use csv::{Cell, csv_to, write_csv};
 pub use error::{MeshError, Place};
 pub use glb_write::{GlbMesh, glb_to, write_glb};
 pub use mesh::{Group, MeshData, MeshFormat, Stitch, parse_mesh, read_mesh, sniff_format};
-pub use obj::{ObjWriter, obj_to, parse_stitches, read_stitches, write_obj};
+pub use obj::{parse_stitches, read_stitches};
+pub use obj_write::{ObjWriter, obj_to, write_obj};
 pub use ply_write::{PlyWriter, ply_to, write_ply};
 pub use scene::{
     Annulus, Bending, Cone, Cylinder, Disc, DiscreteShells, Generator, Koiter, Material, Membrane,

@@ -1,7 +1,7 @@
 //! A triangle mesh as files know it, and the choice of the reader.
 
 use crate::error::{MeshError, Place};
-use crate::{gltf, obj, ply, stl};
+use crate::{gltf, gltf_data, obj, ply, stl};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
@@ -105,11 +105,11 @@ pub fn sniff_format(bytes: &[u8]) -> Option<MeshFormat> {
     if stl::is_binary(bytes) {
         return Some(MeshFormat::Stl);
     }
-    let head = &start[..start.len().min(4096)];
-    let has = |word: &[u8]| head.windows(word.len()).any(|w| w == word);
-    if head.starts_with(b"solid") && (has(b"facet") || has(b"endsolid")) {
+    if stl::is_ascii(bytes) {
         return Some(MeshFormat::Stl);
     }
+    let head = &start[..start.len().min(4096)];
+    let has = |word: &[u8]| head.windows(word.len()).any(|w| w == word);
     if start.starts_with(b"v ") || has(b"\nv ") || has(b"\nv\t") {
         return Some(MeshFormat::Obj);
     }
@@ -129,7 +129,7 @@ pub fn parse_mesh(bytes: &[u8], format: MeshFormat) -> Result<MeshData, MeshErro
 fn parse_with_files(
     bytes: &[u8],
     format: MeshFormat,
-    fetch: gltf::Fetch<'_>,
+    fetch: gltf_data::Fetch<'_>,
 ) -> Result<MeshData, MeshError> {
     let mesh = match format {
         MeshFormat::Obj => obj::parse(bytes)?,
@@ -162,7 +162,7 @@ pub fn read_mesh(path: impl AsRef<Path>) -> Result<MeshData, MeshError> {
         .in_file(path));
     };
     let folder = path.parent().unwrap_or(Path::new(""));
-    let fetch = |uri: &str| gltf::read_beside(folder, uri);
+    let fetch = |uri: &str| gltf_data::read_beside(folder, uri);
     let mut mesh = parse_with_files(&bytes, format, &fetch).map_err(|e| e.in_file(path))?;
     if let Some(named) = named.filter(|&n| n != format) {
         mesh.notes.push(format!(

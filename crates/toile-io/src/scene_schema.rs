@@ -160,7 +160,13 @@ impl Checker<'_> {
                 all.dedup();
                 let found = node.describe();
                 let message = format!("{name} must be {}, found {found}", all.join(" or "));
-                self.report(&node.span, message, about.into());
+                let single = all == ["a list of tables"] && matches!(node.value, Tree::Table(_));
+                let help = if single {
+                    format!("write `[[{}]]`, with double brackets", name.trim_matches('`'))
+                } else {
+                    about.into()
+                };
+                self.report(&node.span, message, help);
             }
             [only] => self.shape(node, only, name, context),
             _ => self.tagged(node, &fitting, name, context),
@@ -269,6 +275,9 @@ impl Checker<'_> {
         let Tree::Table(entries) = &node.value else { return };
         let mut meant = Vec::new();
         for (i, entry) in entries.iter().enumerate() {
+            if self.found.len() >= MOST {
+                return; // a damaged file may have very many keys
+            }
             let key = entry.key.as_str();
             match properties.get(key) {
                 Some(schema) => {

@@ -12,6 +12,14 @@ pub(crate) fn is_binary(bytes: &[u8]) -> bool {
     promised(bytes).is_some_and(|n| n > 0 && (bytes.len() - HEADER) as u64 == n * TRIANGLE as u64)
 }
 
+/// True when the file begins like an ascii STL: "solid" and soon a keyword.
+pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
+    let start = bytes.trim_ascii_start();
+    let head = &start[..start.len().min(4096)];
+    let has = |word: &[u8]| head.windows(word.len()).any(|w| w == word);
+    head.starts_with(b"solid") && (has(b"facet") || has(b"endsolid"))
+}
+
 fn promised(bytes: &[u8]) -> Option<u64> {
     let count = bytes.get(80..HEADER)?.try_into().ok()?;
     Some(u64::from(u32::from_le_bytes(count)))

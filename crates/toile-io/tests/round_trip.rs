@@ -174,6 +174,9 @@ fn stl_corners_are_joined_exactly_in_both_encodings() {
         assert_eq!(read.positions.len(), 4);
         assert_eq!(read.faces, [[0, 1, 2], [0, 2, 3]]);
     }
+    binary.extend(b"tail");
+    let read = parse_mesh(&binary, MeshFormat::Stl).unwrap();
+    assert_eq!(read.notes, ["4 bytes after the last triangle were passed over"]);
     let read = parse_mesh(ascii.as_bytes(), MeshFormat::Stl).unwrap();
     assert_eq!(read.groups["front side"].vertices, [0, 1, 2, 3]);
 }

@@ -181,6 +181,7 @@ fn wrong_words_and_types_are_answered_with_the_right_ones() {
             "mesh = { generate = \"shet\", n = 3 }",
             "`generate` must be one of \"sheet\", ",
         ),
+        ("[[shell]]", "[shell]", "= write `[[shell]]`, with double brackets"),
         ("mesh = \"dress.obj\"\n", "", "[[shell]] has no `mesh`"),
         ("up = \"z\"", "up = z", "scene:1:6: not valid TOML: "),
     ] {
