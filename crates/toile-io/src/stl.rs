@@ -26,9 +26,8 @@ fn promised(bytes: &[u8]) -> Option<u64> {
 }
 
 pub(crate) fn parse(bytes: &[u8]) -> Result<MeshData, MeshError> {
-    let start = bytes.trim_ascii_start();
-    // Binary headers may begin with "solid" too, so the length decides first.
-    if !is_binary(bytes) && start.starts_with(b"solid") { ascii(bytes) } else { binary(bytes) }
+    // Binary headers may begin with "solid" too: the length decides, then the words that follow.
+    if !is_binary(bytes) && is_ascii(bytes) { ascii(bytes) } else { binary(bytes) }
 }
 
 fn binary(bytes: &[u8]) -> Result<MeshData, MeshError> {
