@@ -9,9 +9,9 @@ use crate::{Curvature, StencilEnergy};
 /// A soft pin; it has no rest shape.
 #[derive(Clone, Copy, Debug)]
 pub struct Anchor {
-    /// k [N/m].
+    /// k \[N/m\].
     pub stiffness: f64,
-    /// p [m].
+    /// p \[m\].
     pub point: Vector<3>,
 }
 

@@ -11,7 +11,7 @@ use crate::{Curvature, MaterialEnergy, StencilEnergy};
 /// Reference: Ly 2021, eq. 1.13. Check: `derivatives_match_dual_numbers`.
 #[derive(Clone, Copy, Debug)]
 pub struct AreaStretch {
-    /// k, tension per unit of relative area change [N/m].
+    /// k, tension per unit of relative area change \[N/m\].
     pub stiffness: f64,
 }
 

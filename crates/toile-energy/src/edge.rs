@@ -11,7 +11,7 @@ use crate::{Curvature, MaterialEnergy, StencilEnergy};
 /// Reference: Ly 2021, eq. 1.13 (Grinspun et al. 2003 without the ½). Check: `derivatives_match_dual_numbers`.
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeStretch {
-    /// k, tension per unit strain [N].
+    /// k, tension per unit strain \[N\].
     pub stiffness: f64,
 }
 

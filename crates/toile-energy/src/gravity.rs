@@ -11,9 +11,9 @@ use crate::{Curvature, MaterialEnergy, StencilEnergy};
 /// Reference: Ly 2021, §5.3.2 with the sign of **g** corrected. Check: `derivatives_match_dual_numbers`.
 #[derive(Clone, Copy, Debug)]
 pub struct Gravity {
-    /// σ, mass per rest area [kg/m²].
+    /// σ, mass per rest area \[kg/m²\].
     pub areal_density: f64,
-    /// **g** [m/s²].
+    /// **g** \[m/s²\].
     pub acceleration: Vector<3>,
 }
 
@@ -28,7 +28,7 @@ impl StencilEnergy<9> for Gravity {
     const NODES: &'static [u8] = &[3, 3, 3];
     const TRANSLATION_INVARIANT: bool = false;
     const LINEAR: bool = true;
-    /// Mass at each corner [kg].
+    /// Mass at each corner \[kg\].
     type Rest = f64;
 
     fn rest(&self, x_bar: &Vector<9>) -> f64 {

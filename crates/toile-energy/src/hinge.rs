@@ -13,7 +13,7 @@ use crate::{Curvature, MaterialEnergy, StencilEnergy};
 /// References: Grinspun et al. 2003; Ly 2021, eq. 1.12 corrected. Check: `derivatives_match_dual_numbers`.
 #[derive(Clone, Copy, Debug)]
 pub struct HingeBend {
-    /// k, bending stiffness [N·m]; see the crate page for the modulus it amounts to.
+    /// k, bending stiffness \[N·m\]; see the crate page for the modulus it amounts to.
     pub stiffness: f64,
     /// Whether the second face is held in a clamp.
     pub clamped: bool,

@@ -104,7 +104,7 @@ impl KoiterFace {
         s.transpose() * Self::in_forms(&self.stiffness.bending, &map, area) * s
     }
 
-    /// Shear stiffness and the first Lamé constant of the plane-stress neo-Hookean sheet [N/m].
+    /// Shear stiffness and the first Lamé constant of the plane-stress neo-Hookean sheet \[N/m\].
     fn lame(&self) -> (f64, f64) {
         let [c11, _, _, c66] = self.stiffness.membrane;
         (c66, c11 - 2.0 * c66)

@@ -13,11 +13,11 @@ use crate::{Curvature, StencilEnergy};
 /// when the border turns by more than half a turn. Derivatives by dual numbers: borders are short.
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeMoment {
-    /// Moment per unit of rest length [N].
+    /// Moment per unit of rest length \[N\].
     pub moment: f64,
     /// Unit vector of the axis.
     pub axis: Vector<3>,
-    /// Angle of the normal about the axis from which φ is counted [rad].
+    /// Angle of the normal about the axis from which φ is counted \[rad\].
     pub reference: f64,
     /// Sign that turns ξ, positive towards the outside of the face, into an angle about the axis.
     pub turn: f64,

@@ -30,15 +30,15 @@ pub trait StencilEnergy<const N: usize> {
 
     /// The constants that follow from the rest shape.
     fn rest(&self, x_bar: &Vector<N>) -> Self::Rest;
-    /// E(x, x̄) [J], for any scalar: `f64` to simulate, dual numbers to check.
+    /// E(x, x̄) \[J\], for any scalar: `f64` to simulate, dual numbers to check.
     fn value<T: Scalar>(&self, x: &Vector<N, T>, x_bar: &Vector<N, T>) -> T;
-    /// E [J] from prepared rest quantities.
+    /// E \[J\] from prepared rest quantities.
     fn energy(&self, x: &Vector<N>, rest: &Self::Rest) -> f64;
-    /// ∂E/∂x [N].
+    /// ∂E/∂x \[N\].
     fn gradient(&self, x: &Vector<N>, rest: &Self::Rest) -> Vector<N>;
-    /// ∂²E/∂x² [N/m].
+    /// ∂²E/∂x² \[N/m\].
     fn hessian(&self, x: &Vector<N>, rest: &Self::Rest, curvature: Curvature) -> Matrix<N, N>;
-    /// ∂²E/∂x∂x̄ [N/m], row x, column x̄.
+    /// ∂²E/∂x∂x̄ \[N/m\], row x, column x̄.
     fn mixed_hessian(&self, x: &Vector<N>, x_bar: &Vector<N>) -> Matrix<N, N>;
 }
 

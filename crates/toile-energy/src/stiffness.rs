@@ -11,21 +11,21 @@ use toile_num::{Matrix, Scalar};
 /// Reference: Ly 2021, appendix A (2D).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ShellStiffness {
-    /// Force per width and strain [N/m].
+    /// Force per width and strain \[N/m\].
     pub membrane: [f64; 4],
-    /// Moment per width and curvature [N·m].
+    /// Moment per width and curvature \[N·m\].
     pub bending: [f64; 4],
 }
 
 impl ShellStiffness {
-    /// Isotropic sheet of Young's modulus `young` [Pa], Poisson's ratio `poisson`, `thickness` [m].
+    /// Isotropic sheet of Young's modulus `young` \[Pa\], Poisson's ratio `poisson`, `thickness` \[m\].
     pub fn isotropic(young: f64, poisson: f64, thickness: f64) -> Self {
         let shear = young / (2.0 * (1.0 + poisson));
         Self::orthotropic([young, young], poisson, shear, thickness)
     }
 
-    /// Orthotropic sheet: moduli along warp and weft [Pa], ν₁₂ (contraction along weft under
-    /// tension along warp), shear modulus [Pa], thickness [m]. ν₂₁ = ν₁₂ E₂/E₁.
+    /// Orthotropic sheet: moduli along warp and weft \[Pa\], ν₁₂ (contraction along weft under
+    /// tension along warp), shear modulus \[Pa\], thickness \[m\]. ν₂₁ = ν₁₂ E₂/E₁.
     pub fn orthotropic(young: [f64; 2], poisson: f64, shear: f64, thickness: f64) -> Self {
         let [e1, e2] = young;
         let denominator = 1.0 - poisson * poisson * e2 / e1;
@@ -34,7 +34,7 @@ impl ShellStiffness {
         Self { membrane: scale(thickness), bending: scale(thickness.powi(3) / 12.0) }
     }
 
-    /// The same sheet with the isotropic plate modulus `d` [N·m] in place of what its thickness
+    /// The same sheet with the isotropic plate modulus `d` \[N·m\] in place of what its thickness
     /// implies, Poisson's ratio kept: woven cloth bends far more easily than a solid sheet.
     pub fn with_plate_modulus(self, d: f64) -> Self {
         let [c11, c12, c22, c66] = self.membrane;
@@ -60,7 +60,7 @@ impl ShellStiffness {
 /// Stiffness matrix of a three-dimensional orthotropic solid for
 /// (ε₁₁, ε₂₂, ε₃₃, ε₂₃, ε₁₃, ε₁₂), tensor shear strains (hence 2G on the diagonal).
 ///
-/// `young` = (E₁, E₂, E₃), `poisson` = (ν₁₂, ν₁₃, ν₂₃), `shear` = (G₂₃, G₁₃, G₁₂) [Pa]; the other
+/// `young` = (E₁, E₂, E₃), `poisson` = (ν₁₂, ν₁₃, ν₂₃), `shear` = (G₂₃, G₁₃, G₁₂) \[Pa\]; the other
 /// ratios follow from νᵢⱼ/Eᵢ = νⱼᵢ/Eⱼ. Reference: Ly 2021, eq. A.5 with its signs and the C₂₃ prefactor
 /// corrected. Check: `orthotropic_stiffness_inverts_the_compliance`.
 pub fn orthotropic_3d(young: [f64; 3], poisson: [f64; 3], shear: [f64; 3]) -> Matrix<6, 6> {

@@ -1,1 +1,22 @@
-//! (to be written)
+//! From energies to equilibria: models, assembly, static equilibrium, and the certificate.
+//!
+//! A [`Shell`] (mesh, rest shape, material, pins) is added to a [`ModelBuilder`]; the [`Model`] it builds
+//! gives energy, gradient and Hessian of everything in it; [`equilibrium`] finds a stable state
+//! and judges it by a [`Certificate`].
+
+mod assembly;
+mod certificate;
+mod error;
+mod model;
+mod shell;
+mod state;
+mod statics;
+mod stencils;
+
+pub use certificate::{CERTIFIED_RESIDUAL, Certificate, certify, force_unit, stability};
+pub use error::SimError;
+pub use model::{Model, ModelBuilder};
+pub use shell::{Shell, ShellMaterial, ShellNodes};
+pub use state::State;
+pub use statics::{Equilibrium, Potential, equilibrium, relax};
+pub use stencils::{NO_NODE, Role};

@@ -16,11 +16,13 @@
 mod backend;
 mod cholesky;
 mod direct;
+mod eigen;
 mod error;
 mod graph;
 mod iterative;
 mod ldlt;
 mod lu;
+mod newton;
 mod ordering;
 mod pattern;
 mod precondition;
@@ -29,6 +31,7 @@ mod settings;
 mod solver;
 
 pub use cholesky::Cholesky;
+pub use eigen::{EigenSettings, Mode, lowest_mode};
 pub use error::SolveError;
 pub use graph::NodeGraph;
 pub use iterative::{
@@ -37,6 +40,7 @@ pub use iterative::{
 };
 pub use ldlt::{Inertia, Ldlt, Regularization};
 pub use lu::{GeneralPattern, Lu};
+pub use newton::{Minimum, NewtonSettings, Objective, Step, Stop, Timings, minimize};
 pub use ordering::{Ordering, elimination_order};
 pub use pattern::SymmetricPattern;
 pub use precondition::{BlockJacobi, IdentityPreconditioner};

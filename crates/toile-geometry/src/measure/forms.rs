@@ -220,36 +220,28 @@ impl FaceForms {
         }
         let z = self.tilt_gradients();
         let zc = z * core;
-        // Lower triangle of z core zᵀ, column by column, then mirrored with the rest.
+        // Lower triangle of z core zᵀ, column by column; most entries of z are zero.
         let mut h = Matrix::<FORM_COORDINATES, FORM_COORDINATES>::zeros();
         for j in 0..FORM_COORDINATES {
+            let mut column = h.column_mut(j);
+            let column = column.as_mut_slice();
             for k in 0..6 {
                 let f = z[(j, k)];
                 if f != 0.0 {
-                    for i in j..FORM_COORDINATES {
-                        h[(i, j)] += zc[(i, k)] * f;
+                    let source = &zc.as_slice()[k * FORM_COORDINATES..][..FORM_COORDINATES];
+                    for (target, value) in column.iter_mut().zip(source) {
+                        *target += value * f;
                     }
                 }
             }
         }
         if second_order {
             for (m, tilt) in self.tilts.iter().enumerate() {
-                let nodes = [m, (m + 1) % 3, (m + 2) % 3, 3 + m];
+                let (a, b) = ((m + 1) % 3, (m + 2) % 3);
                 let (gh, ga) = (g[m] * slopes[m][0], g[m] * slopes[m][1] * tilt.fold);
-                let angle = tilt.hinge.map(|hinge| hinge.hessian() * ga);
-                for i in 0..4 {
-                    for j in 0..4 {
-                        if nodes[i] < nodes[j] {
-                            continue; // the mirror image fills it
-                        }
-                        let mut block = h.fixed_view_mut::<3, 3>(3 * nodes[i], 3 * nodes[j]);
-                        if i < 3 && j < 3 {
-                            block += tilt.wing.altitude_hessian(i, j) * gh;
-                        }
-                        if let Some(angle) = &angle {
-                            block += angle.fixed_view::<3, 3>(3 * i, 3 * j);
-                        }
-                    }
+                tilt.wing.add_hessians([m, a, b], gh, ga, &mut h);
+                if let Some(hinge) = &tilt.hinge {
+                    hinge.second().add_hessians([3 + m, a, b], 0.0, ga, &mut h);
                 }
             }
         }

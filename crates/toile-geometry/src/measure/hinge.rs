@@ -45,6 +45,11 @@ impl Hinge {
         &self.first
     }
 
+    /// The wing of the second triangle, with that triangle's normal.
+    pub fn second(&self) -> &Wing {
+        &self.second
+    }
+
     /// θ in (−π, π].
     pub fn angle(&self) -> f64 {
         let (n1, n2) = (&self.first.normal, &self.second.normal);

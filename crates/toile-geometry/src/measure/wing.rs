@@ -25,11 +25,11 @@ pub struct Wing {
     pub normal: Point,
     /// In-plane unit vector, perpendicular to the edge, away from the apex.
     pub outward: Point,
-    /// Altitude of the apex [m].
+    /// Altitude of the apex \[m\].
     pub altitude: f64,
     /// w of the apex, a and b.
     pub w: [f64; 3],
-    /// r of the apex, a and b [1/m].
+    /// r of the apex, a and b \[1/m\].
     pub r: [f64; 3],
 }
 
@@ -83,5 +83,41 @@ impl Wing {
         (on + on.transpose()) * (-w[i] * w[j] / (h * h) - 0.5 * r[i] * r[j])
             + en * (w[i] * r[j] / h)
             + en.transpose() * (r[i] * w[j] / h)
+    }
+
+    /// Adds `by_altitude` ∂²h/∂pᵢ∂pⱼ + `by_angle` (this wing's part of ∂²θ/∂pᵢ∂pⱼ) to the blocks of a
+    /// matrix on the given nodes, those with node i ≥ node j only (the lower triangle).
+    ///
+    /// The same as [`Wing::altitude_hessian`] and [`Wing::angle_hessian`] for all pairs, with the outer
+    /// products formed once.
+    pub(crate) fn add_hessians<const N: usize>(
+        &self,
+        nodes: [usize; 3],
+        by_altitude: f64,
+        by_angle: f64,
+        out: &mut Matrix<N, N>,
+    ) {
+        let Self { tangent: e, normal: n, outward: o, altitude: h, w, r } = self;
+        let (ha, an) = (by_altitude, by_angle);
+        let nn = n * n.transpose() * (ha / h);
+        let oo = o * o.transpose() * (ha * h);
+        let on = o * n.transpose();
+        let on = on + on.transpose();
+        // ê times (altitude: o, angle: n/h), used as it is and transposed.
+        let mixed = e * (o * ha + n * (an / h)).transpose();
+        let mixed_t = mixed.transpose();
+        let ww = nn - on * (an / (h * h));
+        let rr = oo + on * (0.5 * an);
+        for j in 0..3 {
+            for i in 0..3 {
+                if nodes[i] < nodes[j] {
+                    continue;
+                }
+                let block = ww * (w[i] * w[j]) + mixed * (w[i] * r[j]) + mixed_t * (r[i] * w[j])
+                    - rr * (r[i] * r[j]);
+                let mut target = out.fixed_view_mut::<3, 3>(3 * nodes[i], 3 * nodes[j]);
+                target += block;
+            }
+        }
     }
 }

@@ -1,0 +1,377 @@
+//! A model: unknowns, stencils, masses and supports, ready to be evaluated.
+
+use std::sync::Arc;
+
+use toile_energy::{Curvature, StencilEnergy};
+use toile_num::{Vector, parallel};
+use toile_solve::{Ordering, SymmetricPattern};
+
+use crate::assembly::Assembly;
+use crate::stencils::{Group, Role, Sink, Stencils};
+use crate::{SimError, State};
+
+/// Collects what a model is made of; [`ModelBuilder::build`] turns it into a [`Model`].
+///
+/// A node is a vertex (three coordinates) or an angle (one). Nodes are numbered in the order in which
+/// they are added.
+#[derive(Default)]
+pub struct ModelBuilder {
+    sizes: Vec<u8>,
+    start: Vec<Vector<3>>,
+    rest: Vec<Vector<3>>,
+    masses: Vec<f64>,
+    metric: Vec<f64>,
+    levers: Vec<f64>,
+    fixed: Vec<[bool; 3]>,
+    groups: Vec<Box<dyn Stencils>>,
+    roles: Vec<Role>,
+    ordering: Option<Ordering>,
+}
+
+impl ModelBuilder {
+    /// An empty builder.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a vertex that starts at `start` and rests at `rest`; returns its node.
+    pub fn vertex(&mut self, start: Vector<3>, rest: Vector<3>) -> u32 {
+        self.node(3, start, rest)
+    }
+
+    /// Adds an angle that starts and rests at zero; returns its node.
+    ///
+    /// `inertia` \[kg·m²\] only weighs the angle against lengths when a step is limited; it stores
+    /// no kinetic energy. `lever` \[m\] turns its moment into a force for the residual.
+    pub fn angle(&mut self, inertia: f64, lever: f64) -> u32 {
+        let node = self.node(1, Vector::zeros(), Vector::zeros());
+        self.metric[node as usize] = inertia;
+        self.levers[node as usize] = lever;
+        node
+    }
+
+    fn node(&mut self, size: u8, start: Vector<3>, rest: Vector<3>) -> u32 {
+        let node = self.sizes.len() as u32;
+        self.sizes.push(size);
+        self.start.push(start);
+        self.rest.push(rest);
+        self.masses.push(0.0);
+        self.metric.push(0.0);
+        self.levers.push(1.0);
+        self.fixed.push([false; 3]);
+        node
+    }
+
+    /// Adds mass \[kg\] to a vertex.
+    pub fn add_mass(&mut self, node: u32, mass: f64) {
+        self.masses[node as usize] += mass;
+        self.metric[node as usize] += mass;
+    }
+
+    /// Fixes a node where it starts.
+    pub fn fix(&mut self, node: u32) {
+        self.fixed[node as usize] = [true; 3];
+    }
+
+    /// Fixes single coordinates of a vertex where they start.
+    pub fn fix_axes(&mut self, node: u32, axes: [bool; 3]) {
+        for k in 0..3 {
+            self.fixed[node as usize][k] |= axes[k];
+        }
+    }
+
+    /// Adds stencils of one energy over `K` nodes each, [`crate::NO_NODE`] where a stencil has none.
+    pub fn add<E, const N: usize, const K: usize>(
+        &mut self,
+        role: Role,
+        energies: Vec<E>,
+        nodes: Vec<[u32; K]>,
+    ) where
+        E: StencilEnergy<N> + Send + Sync + 'static,
+    {
+        if !energies.is_empty() {
+            self.groups.push(Box::new(Group::<E, N, K>::new(energies, nodes)));
+            self.roles.push(role);
+        }
+    }
+
+    /// Chooses the elimination order; by default the solver decides by size.
+    pub fn ordering(&mut self, ordering: Ordering) {
+        self.ordering = Some(ordering);
+    }
+
+    /// Analyses the pattern and prepares the rest quantities.
+    ///
+    /// Nodes no stencil touches are fixed: nothing says where they should go.
+    pub fn build(mut self) -> Result<Model, SimError> {
+        let mut touched = vec![false; self.sizes.len()];
+        for group in self.groups.iter().filter(|g| !g.is_linear()) {
+            for e in 0..group.len() {
+                for &node in group.nodes(e) {
+                    if node != crate::NO_NODE {
+                        touched[node as usize] = true;
+                    }
+                }
+            }
+        }
+        for (node, touched) in touched.iter().enumerate() {
+            if !touched {
+                self.fixed[node] = [true; 3];
+            }
+        }
+        let vertices =
+            (0..self.sizes.len() as u32).filter(|&v| self.sizes[v as usize] == 3).collect();
+        let ordering = self.ordering.unwrap_or(Ordering::Auto);
+        let assembly = Assembly::new(self.sizes.clone(), &self.groups, ordering)?;
+        let n = assembly.pattern.n;
+        let mut start = vec![0.0; n];
+        let mut rest = vec![0.0; n];
+        let mut masses = vec![0.0; n];
+        let mut metric = vec![0.0; n];
+        let mut levers = vec![1.0; n];
+        let mut fixed = vec![false; n];
+        for (node, &size) in self.sizes.iter().enumerate() {
+            for k in 0..size as usize {
+                let i = assembly.first[node] + k;
+                start[i] = self.start[node][k];
+                rest[i] = self.rest[node][k];
+                masses[i] = self.masses[node];
+                metric[i] = self.metric[node];
+                levers[i] = self.levers[node];
+                fixed[i] = self.fixed[node][k];
+            }
+        }
+        let mut model = Model {
+            assembly,
+            groups: self.groups,
+            roles: self.roles,
+            start: State::new(start),
+            rest: State::new(rest),
+            masses,
+            metric,
+            levers,
+            fixed,
+            external: vec![0.0; n],
+            load: 1.0,
+            vertices,
+        };
+        model.refresh_rest();
+        Ok(model)
+    }
+}
+
+/// Unknowns, energies, loads and supports: everything a solver needs to know.
+///
+/// Unknowns are numbered in elimination order; [`Model::unknown`] tells where a node went.
+pub struct Model {
+    assembly: Assembly,
+    groups: Vec<Box<dyn Stencils>>,
+    roles: Vec<Role>,
+    start: State,
+    rest: State,
+    masses: Vec<f64>,
+    metric: Vec<f64>,
+    levers: Vec<f64>,
+    fixed: Vec<bool>,
+    external: Vec<f64>,
+    load: f64,
+    vertices: Vec<u32>,
+}
+
+impl Model {
+    /// Number of unknowns, fixed ones included.
+    pub fn len(&self) -> usize {
+        self.fixed.len()
+    }
+
+    /// Whether there is nothing to solve for.
+    pub fn is_empty(&self) -> bool {
+        self.fixed.iter().all(|f| *f)
+    }
+
+    /// The unknown that holds coordinate 0 of a node; its others follow.
+    pub fn unknown(&self, node: u32) -> usize {
+        self.assembly.first[node as usize]
+    }
+
+    /// The state in which the model was built.
+    pub fn start(&self) -> &State {
+        &self.start
+    }
+
+    /// Position of a vertex \[m\].
+    pub fn position(&self, state: &State, node: u32) -> Vector<3> {
+        let i = self.unknown(node);
+        Vector::from_column_slice(&state.coordinates()[i..i + 3])
+    }
+
+    /// Mass of each unknown \[kg\]; zero for angles.
+    pub fn masses(&self) -> &[f64] {
+        &self.masses
+    }
+
+    /// Weight of each unknown when steps are limited: its mass, or the inertia of an angle.
+    pub fn metric(&self) -> &[f64] {
+        &self.metric
+    }
+
+    /// What turns the gradient at each unknown into a force: one, or the lever of an angle \[m\].
+    pub fn levers(&self) -> &[f64] {
+        &self.levers
+    }
+
+    /// Number of vertices with mass or energy.
+    pub fn vertex_count(&self) -> usize {
+        self.vertices.len()
+    }
+
+    /// Nodes that are vertices.
+    pub fn vertices(&self) -> &[u32] {
+        &self.vertices
+    }
+
+    /// Diagonal of the box around all vertices \[m\].
+    pub fn size(&self, state: &State) -> f64 {
+        let mut bounds =
+            [Vector::<3>::repeat(f64::INFINITY), Vector::<3>::repeat(f64::NEG_INFINITY)];
+        for &node in &self.vertices {
+            let p = self.position(state, node);
+            bounds = [bounds[0].inf(&p), bounds[1].sup(&p)];
+        }
+        if self.vertices.is_empty() { 0.0 } else { (bounds[1] - bounds[0]).norm() }
+    }
+
+    /// Which unknowns do not move.
+    pub fn fixed(&self) -> &[bool] {
+        &self.fixed
+    }
+
+    /// Fixes or frees an unknown.
+    pub fn set_fixed(&mut self, unknown: usize, fixed: bool) {
+        self.fixed[unknown] = fixed;
+    }
+
+    /// Dead force on each unknown, at load factor one \[N\].
+    pub fn external_mut(&mut self) -> &mut [f64] {
+        &mut self.external
+    }
+
+    /// Sum of the loads at all unknowns, weight and external forces, at load factor one \[N\].
+    pub fn load_vector(&self) -> Vec<f64> {
+        let scales: Vec<f64> =
+            self.roles.iter().map(|r| if *r == Role::Load { -1.0 } else { 0.0 }).collect();
+        let mut out = vec![0.0; self.len()];
+        // Loads are linear in x unless they follow the shape; at the start they are what they are.
+        self.assembly.gradient(&self.groups, &scales, &self.start, &mut out);
+        for (f, external) in out.iter_mut().zip(&self.external) {
+            *f += external;
+        }
+        out
+    }
+
+    /// Factor on weight and external forces, 1 when built.
+    pub fn set_load(&mut self, factor: f64) {
+        self.load = factor;
+    }
+
+    /// The load factor.
+    pub fn load(&self) -> f64 {
+        self.load
+    }
+
+    /// Pattern of the Hessian.
+    pub fn pattern(&self) -> &Arc<SymmetricPattern> {
+        &self.assembly.pattern
+    }
+
+    fn scales(&self) -> Vec<f64> {
+        let scale = |role: &Role| if *role == Role::Load { self.load } else { 1.0 };
+        self.roles.iter().map(scale).collect()
+    }
+
+    /// Moves the rest shape of a vertex; call [`Model::refresh_rest`] when all are moved.
+    pub fn set_rest_position(&mut self, node: u32, position: Vector<3>) {
+        let i = self.unknown(node);
+        for k in 0..3 {
+            self.rest.set(i + k, position[k]);
+        }
+    }
+
+    /// Recomputes what the stencils derive from the rest shape.
+    pub fn refresh_rest(&mut self) {
+        for group in &mut self.groups {
+            group.set_rest(&self.rest, &self.assembly.first);
+        }
+    }
+
+    /// E(x) \[J\].
+    pub fn energy(&self, state: &State) -> f64 {
+        let mut total = 0.0;
+        for (group, scale) in self.groups.iter().zip(self.scales()) {
+            let first = &self.assembly.first;
+            total += scale
+                * parallel::ordered_sum(group.len(), |range| group.energy(state, first, range));
+        }
+        let work: f64 = self.external.iter().zip(state.coordinates()).map(|(f, x)| f * x).sum();
+        total - self.load * work
+    }
+
+    /// ∂E/∂x \[N\] at all unknowns; at fixed ones it is minus the reaction of the support.
+    pub fn gradient(&self, state: &State, out: &mut [f64]) {
+        self.assembly.gradient(&self.groups, &self.scales(), state, out);
+        for (g, f) in out.iter_mut().zip(&self.external) {
+            *g -= self.load * f;
+        }
+    }
+
+    /// ∂²E/∂x² \[N/m\] in the values of [`Model::pattern`]; fixed unknowns have rows of the identity.
+    pub fn hessian(&self, state: &State, curvature: Curvature, values: &mut [f64]) {
+        let scales = self.scales();
+        self.assembly.hessian(&self.groups, &scales, state, curvature, &self.fixed, values);
+    }
+
+    /// Entries of ∂²E/∂x∂x̄ \[N/m\] as (row x, column x̄, value), one stencil after another; entries of
+    /// the same place add up.
+    pub fn mixed_hessian(&self, state: &State) -> Vec<(usize, usize, f64)> {
+        struct Triplets<'a> {
+            group: &'a dyn Stencils,
+            first: &'a [usize],
+            scale: f64,
+            out: &'a mut Vec<(usize, usize, f64)>,
+        }
+        impl Sink for Triplets<'_> {
+            fn take(&mut self, element: usize, block: &[f64]) {
+                let sizes = self.group.node_sizes();
+                let unknowns: Vec<Option<usize>> = self
+                    .group
+                    .nodes(element)
+                    .iter()
+                    .zip(sizes)
+                    .flat_map(|(&node, &size)| {
+                        (0..size as usize)
+                            .map(move |k| (node != crate::NO_NODE).then_some((node, k)))
+                    })
+                    .map(|at| at.map(|(node, k)| self.first[node as usize] + k))
+                    .collect();
+                let n = unknowns.len();
+                for (j, column) in unknowns.iter().enumerate() {
+                    for (i, row) in unknowns.iter().enumerate() {
+                        let value = block[j * n + i] * self.scale;
+                        if let (Some(row), Some(column)) = (row, column)
+                            && value != 0.0
+                        {
+                            self.out.push((*row, *column, value));
+                        }
+                    }
+                }
+            }
+        }
+        let mut out = Vec::new();
+        for (group, scale) in self.groups.iter().zip(self.scales()) {
+            let first = &self.assembly.first;
+            let mut sink = Triplets { group: &**group, first, scale, out: &mut out };
+            group.mixed_hessian(state, &self.rest, first, &mut sink);
+        }
+        out
+    }
+}

@@ -1,0 +1,154 @@
+//! Many stencils of one energy, and how the assembly sees them.
+
+use std::ops::Range;
+
+use toile_energy::{Curvature, StencilEnergy};
+use toile_num::Vector;
+
+use crate::State;
+
+/// Marks a node a stencil does not have (the neighbour across a border).
+pub const NO_NODE: u32 = u32::MAX;
+
+/// What a group of stencils is for: loads are scaled by the load factor, elastic energies are not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Stores energy in the material or in a support.
+    Elastic,
+    /// Weight and other loads.
+    Load,
+}
+
+/// Receives the derivatives of one stencil after another.
+pub(crate) trait Sink {
+    /// `block` is a gradient or a Hessian (column-major) in the coordinates of stencil `element`.
+    fn take(&mut self, element: usize, block: &[f64]);
+}
+
+/// A group of stencils with the energy hidden.
+pub(crate) trait Stencils: Send + Sync {
+    fn len(&self) -> usize;
+    fn nodes(&self, element: usize) -> &[u32];
+    /// Coordinates of each node of a stencil.
+    fn node_sizes(&self) -> &'static [u8];
+    fn is_linear(&self) -> bool;
+    fn energy(&self, state: &State, first: &[usize], elements: Range<usize>) -> f64;
+    fn gradient(&self, state: &State, first: &[usize], elements: &[u32], sink: &mut dyn Sink);
+    fn hessian(
+        &self,
+        state: &State,
+        first: &[usize],
+        elements: &[u32],
+        curvature: Curvature,
+        sink: &mut dyn Sink,
+    );
+    /// Recomputes what depends on the rest shape.
+    fn set_rest(&mut self, rest: &State, first: &[usize]);
+    /// ∂²E/∂x∂x̄ of every stencil.
+    fn mixed_hessian(&self, state: &State, rest: &State, first: &[usize], sink: &mut dyn Sink);
+}
+
+/// Stencils of one energy with `N` coordinates over `K` nodes.
+pub(crate) struct Group<E: StencilEnergy<N>, const N: usize, const K: usize> {
+    energies: Vec<E>,
+    nodes: Vec<[u32; K]>,
+    rests: Vec<E::Rest>,
+}
+
+impl<E: StencilEnergy<N>, const N: usize, const K: usize> Group<E, N, K> {
+    pub(crate) fn new(energies: Vec<E>, nodes: Vec<[u32; K]>) -> Self {
+        assert_eq!(energies.len(), nodes.len(), "one energy per stencil");
+        assert_eq!(E::NODES.len(), K, "one size per node");
+        Self { energies, nodes, rests: Vec::new() }
+    }
+
+    fn gather(state: &State, first: &[usize], nodes: &[u32; K]) -> Vector<N> {
+        let mut x = Vector::<N>::zeros();
+        let origin = first[nodes[0] as usize];
+        let mut at = 0;
+        for (k, &node) in nodes.iter().enumerate() {
+            let size = E::NODES[k] as usize;
+            if node != NO_NODE {
+                let begin = first[node as usize];
+                let out = &mut x.as_mut_slice()[at..at + size];
+                if E::TRANSLATION_INVARIANT && size == 3 {
+                    state.relative(begin..begin + size, origin, out);
+                } else {
+                    out.copy_from_slice(&state.coordinates()[begin..begin + size]);
+                }
+            }
+            at += size;
+        }
+        x
+    }
+}
+
+impl<E, const N: usize, const K: usize> Stencils for Group<E, N, K>
+where
+    E: StencilEnergy<N> + Send + Sync,
+{
+    fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    fn nodes(&self, element: usize) -> &[u32] {
+        &self.nodes[element]
+    }
+
+    fn node_sizes(&self) -> &'static [u8] {
+        E::NODES
+    }
+
+    fn is_linear(&self) -> bool {
+        E::LINEAR
+    }
+
+    fn energy(&self, state: &State, first: &[usize], elements: Range<usize>) -> f64 {
+        elements
+            .map(|e| {
+                let x = Self::gather(state, first, &self.nodes[e]);
+                self.energies[e].energy(&x, &self.rests[e])
+            })
+            .sum()
+    }
+
+    fn gradient(&self, state: &State, first: &[usize], elements: &[u32], sink: &mut dyn Sink) {
+        for &e in elements {
+            let e = e as usize;
+            let x = Self::gather(state, first, &self.nodes[e]);
+            sink.take(e, self.energies[e].gradient(&x, &self.rests[e]).as_slice());
+        }
+    }
+
+    fn hessian(
+        &self,
+        state: &State,
+        first: &[usize],
+        elements: &[u32],
+        curvature: Curvature,
+        sink: &mut dyn Sink,
+    ) {
+        for &e in elements {
+            let e = e as usize;
+            let x = Self::gather(state, first, &self.nodes[e]);
+            sink.take(e, self.energies[e].hessian(&x, &self.rests[e], curvature).as_slice());
+        }
+    }
+
+    fn set_rest(&mut self, rest: &State, first: &[usize]) {
+        self.rests = self
+            .nodes
+            .iter()
+            .zip(&self.energies)
+            .map(|(nodes, energy)| energy.rest(&Self::gather(rest, first, nodes)))
+            .collect();
+    }
+
+    fn mixed_hessian(&self, state: &State, rest: &State, first: &[usize], sink: &mut dyn Sink) {
+        for (e, nodes) in self.nodes.iter().enumerate() {
+            let x = Self::gather(state, first, nodes);
+            let x_bar = Self::gather(rest, first, nodes);
+            sink.take(e, self.energies[e].mixed_hessian(&x, &x_bar).as_slice());
+        }
+    }
+}
