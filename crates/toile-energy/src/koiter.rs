@@ -241,9 +241,76 @@ impl StencilEnergy<N> for KoiterFace {
 
     fn hessian(&self, x: &Vector<N>, rest: &KoiterRest, curvature: Curvature) -> Matrix<N, N> {
         let f = self.current(x);
-        let (s, bending) = self.stress(&f, rest);
+        let (membrane, bending) = self.stress(&f, rest);
+        self.hessian_with(&f, rest, &membrane, &bending, curvature)
+    }
+
+    fn secant_hessian(
+        &self,
+        x: &Vector<N>,
+        before: &Vector<N>,
+        rest: &KoiterRest,
+        curvature: Curvature,
+    ) -> Matrix<N, N> {
+        let f = self.current(x);
+        let bending = rest.bending * (f.curvature() - rest.b_bar);
+        // The metric after the move, to first order in it: 2 e·f − e·e and so on.
+        let edges = |x: &Vector<N>| {
+            let p = |i: usize| x.fixed_rows::<3>(3 * i).into_owned();
+            (p(1) - p(0), p(2) - p(0))
+        };
+        let ((e1, e2), (f1, f2)) = (edges(before), edges(x));
+        let linear = Vector::<3>::new(
+            2.0 * e1.dot(&f1) - e1.dot(&e1),
+            e1.dot(&f2) + e2.dot(&f1) - e1.dot(&e2),
+            2.0 * e2.dot(&f2) - e2.dot(&e2),
+        );
+        let membrane = match self.membrane {
+            Membrane::StVenantKirchhoff => rest.membrane * (linear - rest.a_bar),
+            // A linearised metric may have no area; keep the true one then.
+            Membrane::NeoHookean if linear[0] * linear[2] <= linear[1] * linear[1] => {
+                self.membrane_stress(&f.metric(), &rest.a_bar)
+            }
+            Membrane::NeoHookean => self.membrane_stress(&linear, &rest.a_bar),
+        };
+        self.hessian_with(&f, rest, &membrane, &bending, curvature)
+    }
+
+    fn mixed_hessian(&self, x: &Vector<N>, x_bar: &Vector<N>) -> Matrix<N, N> {
+        let (f, f_bar) = (self.current(x), self.current(x_bar));
+        let (a, b) = (f.metric(), f.curvature());
+        let a_bar = f_bar.metric();
+        // ∂(stress, moment)/∂(ā, b̄) of the law: six numbers by six, by dual numbers in ā.
+        type D = Dual<f64, 3>;
+        let a_dual = Vector::<3, D>::from_fn(|i, _| D::variable(a_bar[i], i));
+        let stress = self.membrane_stress(&a.map(D::constant), &a_dual);
+        let moment = self.bending_matrix(&a_dual) * (b - f_bar.curvature()).map(D::constant);
+        let by_metric = |v: &Vector<3, D>| Matrix::<3, 3>::from_fn(|i, j| v[i].partials[j]);
+        let moment_by_curvature = -self.bending_matrix(&a_bar);
+
+        let (j, k) = (f.metric_jacobian(), f.curvature_gradients());
+        let (j_bar, k_bar) = (f_bar.metric_jacobian(), f_bar.curvature_gradients());
+        let mut h = k * moment_by_curvature * k_bar.transpose();
+        let mut left = h.fixed_columns_mut::<9>(0);
+        left += k * by_metric(&moment) * j_bar;
+        let mut corners = h.fixed_view_mut::<9, 9>(0, 0);
+        corners += j.tr_mul(&(by_metric(&stress) * j_bar));
+        h
+    }
+}
+
+impl KoiterFace {
+    /// The Hessian with given membrane stress in its geometric part.
+    fn hessian_with(
+        &self,
+        f: &FaceForms,
+        rest: &KoiterRest,
+        s: &Vector<3>,
+        bending: &Vector<3>,
+        curvature: Curvature,
+    ) -> Matrix<N, N> {
         let exact = curvature == Curvature::Exact;
-        let mut h = f.curvature_hessian(&bending, &rest.bending, exact);
+        let mut h = f.curvature_hessian(bending, &rest.bending, exact);
 
         let mut tangent = self.membrane_tangent(&f.metric(), rest);
         // Σ sₖ ∂²aₖ/∂x² = [2s₁₁, s₁₂; s₁₂, 2s₂₂] on (e₁, e₂), the same in each direction of space.
@@ -269,28 +336,6 @@ impl StencilEnergy<N> for KoiterFace {
         }
         let mut corners = h.fixed_view_mut::<9, 9>(0, 0);
         corners += law;
-        h
-    }
-
-    fn mixed_hessian(&self, x: &Vector<N>, x_bar: &Vector<N>) -> Matrix<N, N> {
-        let (f, f_bar) = (self.current(x), self.current(x_bar));
-        let (a, b) = (f.metric(), f.curvature());
-        let a_bar = f_bar.metric();
-        // ∂(stress, moment)/∂(ā, b̄) of the law: six numbers by six, by dual numbers in ā.
-        type D = Dual<f64, 3>;
-        let a_dual = Vector::<3, D>::from_fn(|i, _| D::variable(a_bar[i], i));
-        let stress = self.membrane_stress(&a.map(D::constant), &a_dual);
-        let moment = self.bending_matrix(&a_dual) * (b - f_bar.curvature()).map(D::constant);
-        let by_metric = |v: &Vector<3, D>| Matrix::<3, 3>::from_fn(|i, j| v[i].partials[j]);
-        let moment_by_curvature = -self.bending_matrix(&a_bar);
-
-        let (j, k) = (f.metric_jacobian(), f.curvature_gradients());
-        let (j_bar, k_bar) = (f_bar.metric_jacobian(), f_bar.curvature_gradients());
-        let mut h = k * moment_by_curvature * k_bar.transpose();
-        let mut left = h.fixed_columns_mut::<9>(0);
-        left += k * by_metric(&moment) * j_bar;
-        let mut corners = h.fixed_view_mut::<9, 9>(0, 0);
-        corners += j.tr_mul(&(by_metric(&stress) * j_bar));
         h
     }
 }

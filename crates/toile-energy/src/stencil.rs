@@ -38,6 +38,22 @@ pub trait StencilEnergy<const N: usize> {
     fn gradient(&self, x: &Vector<N>, rest: &Self::Rest) -> Vector<N>;
     /// ∂²E/∂x² \[N/m\].
     fn hessian(&self, x: &Vector<N>, rest: &Self::Rest, curvature: Curvature) -> Matrix<N, N>;
+    /// [`StencilEnergy::hessian`] with the membrane stress that a linear law of motion would have
+    /// made of the move from `before` to x.
+    ///
+    /// A long Newton step turns edges and thereby stretches them; the stress of that stretch is gone
+    /// after the next step, but until then it stiffens the Hessian against every further turn. Taking the stress
+    /// from the linearised strain instead is Newton's method on stresses and positions together.
+    /// It differs from the Hessian by the square of the move. Reference: Magisano, Leonetti, Garcea 2017.
+    fn secant_hessian(
+        &self,
+        x: &Vector<N>,
+        _before: &Vector<N>,
+        rest: &Self::Rest,
+        curvature: Curvature,
+    ) -> Matrix<N, N> {
+        self.hessian(x, rest, curvature)
+    }
     /// ∂²E/∂x∂x̄ \[N/m\], row x, column x̄.
     fn mixed_hessian(&self, x: &Vector<N>, x_bar: &Vector<N>) -> Matrix<N, N>;
 }

@@ -122,12 +122,15 @@ impl<T: Scalar, const N: usize> Sub for Dual<T, N> {
         self.zip(o, self.value - o.value, |a, b| a - b)
     }
 }
+// The derivative of a product is a sum, of a quotient a difference.
+#[allow(clippy::suspicious_arithmetic_impl)]
 impl<T: Scalar, const N: usize> Mul for Dual<T, N> {
     type Output = Self;
     fn mul(self, o: Self) -> Self {
         self.zip(o, self.value * o.value, |a, b| a * o.value + b * self.value)
     }
 }
+#[allow(clippy::suspicious_arithmetic_impl)]
 impl<T: Scalar, const N: usize> Div for Dual<T, N> {
     type Output = Self;
     fn div(self, o: Self) -> Self {

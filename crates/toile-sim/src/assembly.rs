@@ -16,7 +16,7 @@ use crate::stencils::{NO_NODE, Sink, Stencils};
 
 /// About this many unknowns make one task: large enough that few stencils lie on a cut, small
 /// enough that two cores always have work.
-const UNKNOWNS_PER_TASK: usize = 4000;
+const UNKNOWNS_PER_TASK: usize = 8000;
 
 /// A pair of stencil nodes whose block lies in the upper triangle, or is absent.
 const NOWHERE: u32 = u32::MAX;
@@ -75,7 +75,7 @@ impl Assembly {
         }
         tasks.push(pattern.n);
 
-        let scatters =
+        let scatters: Vec<Scatter> =
             groups.iter().map(|g| Scatter::new(&**g, &pattern, &first, &tasks)).collect();
         Ok(Self { pattern: Arc::new(pattern), first, sizes, scatters, tasks })
     }
@@ -110,6 +110,7 @@ impl Assembly {
         groups: &[Box<dyn Stencils>],
         scales: &[f64],
         state: &State,
+        before: Option<&State>,
         curvature: Curvature,
         fixed: &[bool],
         values: &mut [f64],
@@ -145,7 +146,7 @@ impl Assembly {
                     scale: scales[g],
                 };
                 let elements = &self.scatters[g].elements[t];
-                group.hessian(state, &self.first, elements, curvature, &mut sink);
+                group.hessian(state, &self.first, elements, before, curvature, &mut sink);
             }
         });
     }

@@ -326,8 +326,30 @@ impl Model {
 
     /// ∂²E/∂x² \[N/m\] in the values of [`Model::pattern`]; fixed unknowns have rows of the identity.
     pub fn hessian(&self, state: &State, curvature: Curvature, values: &mut [f64]) {
-        let scales = self.scales();
-        self.assembly.hessian(&self.groups, &scales, state, curvature, &self.fixed, values);
+        self.assemble_hessian(state, None, curvature, values);
+    }
+
+    /// [`Model::hessian`] with the membrane stress extrapolated from the state `before` the last move; see
+    /// [`StencilEnergy::secant_hessian`].
+    pub fn secant_hessian(
+        &self,
+        state: &State,
+        before: &State,
+        curvature: Curvature,
+        values: &mut [f64],
+    ) {
+        self.assemble_hessian(state, Some(before), curvature, values);
+    }
+
+    fn assemble_hessian(
+        &self,
+        state: &State,
+        before: Option<&State>,
+        curvature: Curvature,
+        values: &mut [f64],
+    ) {
+        let (scales, fixed) = (self.scales(), &self.fixed);
+        self.assembly.hessian(&self.groups, &scales, state, before, curvature, fixed, values);
     }
 
     /// Entries of ∂²E/∂x∂x̄ \[N/m\] as (row x, column x̄, value), one stencil after another; entries of

@@ -53,9 +53,12 @@ impl Objective for Potential<'_> {
         }
     }
 
-    fn hessian(&self, x: &State, positive: bool, values: &mut [f64]) {
+    fn hessian(&self, x: &State, before: Option<&State>, positive: bool, values: &mut [f64]) {
         let curvature = if positive { Curvature::Positive } else { Curvature::Exact };
-        self.model.hessian(x, curvature, values);
+        match before {
+            None => self.model.hessian(x, curvature, values),
+            Some(before) => self.model.secant_hessian(x, before, curvature, values),
+        }
     }
 
     fn metric(&self) -> &[f64] {

@@ -39,6 +39,7 @@ pub(crate) trait Stencils: Send + Sync {
         state: &State,
         first: &[usize],
         elements: &[u32],
+        before: Option<&State>,
         curvature: Curvature,
         sink: &mut dyn Sink,
     );
@@ -125,13 +126,22 @@ where
         state: &State,
         first: &[usize],
         elements: &[u32],
+        before: Option<&State>,
         curvature: Curvature,
         sink: &mut dyn Sink,
     ) {
         for &e in elements {
             let e = e as usize;
+            let (energy, rest) = (&self.energies[e], &self.rests[e]);
             let x = Self::gather(state, first, &self.nodes[e]);
-            sink.take(e, self.energies[e].hessian(&x, &self.rests[e], curvature).as_slice());
+            let h = match before {
+                None => energy.hessian(&x, rest, curvature),
+                Some(before) => {
+                    let before = Self::gather(before, first, &self.nodes[e]);
+                    energy.secant_hessian(&x, &before, rest, curvature)
+                }
+            };
+            sink.take(e, h.as_slice());
         }
     }
 

@@ -18,8 +18,15 @@ pub trait Objective {
     /// ∂f/∂x, zero at fixed unknowns.
     fn gradient(&self, x: &Self::Point, out: &mut [f64]);
     /// ∂²f/∂x² in the values of the pattern, identity at fixed unknowns; with `positive` a nearby
-    /// positive semi-definite matrix.
-    fn hessian(&self, x: &Self::Point, positive: bool, values: &mut [f64]);
+    /// positive semi-definite matrix. Given the point `before` the last move the objective may take from it
+    /// what makes the Hessian follow the path better, as long as the difference is of second order.
+    fn hessian(
+        &self,
+        x: &Self::Point,
+        before: Option<&Self::Point>,
+        positive: bool,
+        values: &mut [f64],
+    );
     /// Weight of each unknown when the length of a step is limited; positive.
     fn metric(&self) -> &[f64];
     /// x + scale · step.
@@ -38,14 +45,16 @@ pub struct NewtonSettings {
     pub tolerance: f64,
     /// Newton steps (each with its factorisation) at most.
     pub max_steps: usize,
-    /// Further steps tried with the same factorisation. Each costs a gradient and a solve, a tenth of a
-    /// new factorisation, and takes out what the stiff directions made of the curvature of the path.
-    pub corrections: usize,
+    /// Full steps that may be taken in a row above the lowest point so far before the search goes back to
+    /// it. Following a curved valley, as unstretchable cloth does, a full step that overshoots and
+    /// its correction lead farther than two halved ones: a sheet of 65 × 65 vertices hangs after 67
+    /// steps instead of 92.
+    pub daring: usize,
 }
 
 impl Default for NewtonSettings {
     fn default() -> Self {
-        Self { tolerance: 1e-9, max_steps: 500, corrections: 4 }
+        Self { tolerance: 1e-9, max_steps: 500, daring: 3 }
     }
 }
 
@@ -80,10 +89,10 @@ pub struct Step {
     pub shift: f64,
     /// Whether the exact Hessian was used.
     pub exact: bool,
-    /// Length of the first move with this factorisation, as [`Objective::step_ratio`].
+    /// Length of the Newton step, as [`Objective::step_ratio`].
     pub length: f64,
-    /// Moves made with this factorisation.
-    pub moves: usize,
+    /// Part of it that was taken.
+    pub scale: f64,
     /// Time since the start.
     pub elapsed: Duration,
 }
@@ -129,9 +138,11 @@ pub struct Minimum<P> {
 /// Minimises a function by Newton's method.
 ///
 /// The exact Hessian is used where it is positive definite; elsewhere the objective's positive one, and a
-/// shift τ times the metric where that is not enough or the step would be too long. No move
-/// that raises f is accepted, except below its rounding, where the residual decides. A stationary point with
-/// negative curvature is left along it. `observe` sees every step and may end the search by `false`.
+/// shift τ times the metric where that is not enough or the step would be too long. A step that raises f
+/// stands only if f falls below where it was within [`NewtonSettings::daring`] further steps, else all of them are
+/// taken back and the first is shortened; below the rounding of f the residual decides. A stationary
+/// point with negative curvature is left along it. `observe` sees every step and may end the search by `false`; the
+/// lowest point is returned.
 pub fn minimize<O: Objective>(
     objective: &O,
     start: &O::Point,
@@ -147,9 +158,9 @@ pub fn minimize<O: Objective>(
         stop = Stop::NotFinite;
     } else {
         while history.len() < settings.max_steps {
-            if search.residual <= settings.tolerance {
+            if search.residual <= settings.tolerance && search.checkpoint.is_none() {
                 // Stationary: a minimum, or a saddle to be left.
-                if search.factorize(false, 0.0)? {
+                if search.factorize(false, false, 0.0)? {
                     stop = Stop::Minimum;
                     break;
                 }
@@ -182,6 +193,7 @@ pub fn minimize<O: Objective>(
             }
         }
     }
+    search.return_to_lowest();
     search.timings.total = begun.elapsed();
     Ok(Minimum {
         point: search.x,
@@ -195,15 +207,32 @@ pub fn minimize<O: Objective>(
     })
 }
 
+/// Where the search stood before it dared to go up.
+struct Checkpoint<P> {
+    x: P,
+    energy: f64,
+    residual: f64,
+    gradient: Vec<f64>,
+    direction: Vec<f64>,
+    /// Derivative of f along the direction.
+    slope: f64,
+    /// Steps taken since.
+    age: usize,
+}
+
 struct Search<'a, O: Objective> {
     objective: &'a O,
     cholesky: Cholesky,
     x: O::Point,
     trial: O::Point,
+    /// The point before the last move, if there was one.
+    before: O::Point,
+    moved: bool,
     energy: f64,
     residual: f64,
     gradient: Vec<f64>,
     trial_gradient: Vec<f64>,
+    checkpoint: Option<Checkpoint<O::Point>>,
     values: Vec<f64>,
     direction: Vec<f64>,
     rhs: Vec<f64>,
@@ -218,6 +247,15 @@ struct Search<'a, O: Objective> {
 
 /// Relative rounding of the energy: differences below this times |f| say nothing.
 const ENERGY_NOISE: f64 = 1e-14;
+
+/// Part of the decrease a linear function would show that is asked of a step.
+const ARMIJO: f64 = 1e-4;
+
+/// How far a daring step may rise, in units of the decrease hoped for.
+const RISE_LIMIT: f64 = 20.0;
+
+/// Shortest part of a Newton step that is tried before the Hessian is shifted instead.
+const SHORTEST_PART: f64 = 1e-3;
 
 /// Residual below which an indefinite Hessian is looked at for a way out.
 const SADDLE_SUSPECTED: f64 = 1e-2;
@@ -240,6 +278,9 @@ impl<'a, O: Objective> Search<'a, O> {
             cholesky,
             x: start.clone(),
             trial: start.clone(),
+            before: start.clone(),
+            moved: false,
+            checkpoint: None,
             energy,
             residual,
             trial_gradient: gradient.clone(),
@@ -255,9 +296,10 @@ impl<'a, O: Objective> Search<'a, O> {
         })
     }
 
-    fn factorize(&mut self, positive: bool, shift: f64) -> Result<bool, SolveError> {
+    fn factorize(&mut self, secant: bool, positive: bool, shift: f64) -> Result<bool, SolveError> {
         let clock = Instant::now();
-        self.objective.hessian(&self.x, positive, &mut self.values);
+        let before = (self.moved && secant).then_some(&self.before);
+        self.objective.hessian(&self.x, before, positive, &mut self.values);
         if shift > 0.0 {
             let col_ptr = &self.objective.pattern().col_ptr;
             for (i, weight) in self.objective.metric().iter().enumerate() {
@@ -287,25 +329,26 @@ impl<'a, O: Objective> Search<'a, O> {
         Ok(())
     }
 
-    /// Factorises a usable Hessian at x, finds a step of acceptable length and takes it, then as many
-    /// corrections with the same factorisation as pay. `None` when nothing helps any more.
+    /// Factorises a usable Hessian at x, finds a step of acceptable length and takes it or a part of
+    /// it. `None` when nothing helps any more.
     fn step(&mut self, settings: &NewtonSettings) -> Result<Option<Step>, SolveError> {
         let mut exact = self.exact_pause == 0;
         if !exact {
             self.exact_pause -= 1;
         }
+        let least_shift = self.least_shift();
         loop {
-            if self.factorize(!exact, self.shift)? {
+            if self.factorize(true, !exact, self.shift)? {
                 self.solve()?;
                 let length = self.objective.step_ratio(&self.direction);
                 if length <= 1.0 {
-                    let moves = self.moves(settings)?;
-                    if moves > 0 {
+                    let scale = if self.dare(settings.daring) { 1.0 } else { self.line_search() };
+                    if scale > 0.0 {
                         let shift = self.shift;
                         if exact {
                             self.next_pause = 1;
                         }
-                        self.shift = if shift < self.least_shift() { 0.0 } else { shift / 8.0 };
+                        self.shift = if shift < least_shift { 0.0 } else { shift / 8.0 };
                         return Ok(Some(Step {
                             step: 0,
                             energy: 0.0,
@@ -313,110 +356,119 @@ impl<'a, O: Objective> Search<'a, O> {
                             shift,
                             exact,
                             length,
-                            moves,
+                            scale,
                             elapsed: Duration::ZERO,
                         }));
                     }
-                    if self.shift > 1e12 * self.least_shift() {
-                        return Ok(None);
-                    }
                 }
-                self.raise_shift(length);
+                self.raise_shift(length, least_shift);
             } else if exact {
                 exact = false;
                 self.exact_pause = self.next_pause;
                 self.next_pause = (2 * self.next_pause).min(8);
             } else {
-                if self.shift > 1e12 * self.least_shift() {
-                    return Ok(None);
-                }
-                self.raise_shift(1.0);
+                self.raise_shift(1.0, least_shift);
+            }
+            if self.shift > 1e12 * least_shift {
+                return Ok(None);
             }
         }
     }
 
-    /// Shift for which steepest descent has the longest trusted length: beyond it steps are shorter.
-    fn descent_shift(&self) -> f64 {
-        let metric = self.objective.metric();
-        let scaled: Vec<f64> = self.gradient.iter().zip(metric).map(|(g, m)| g / m).collect();
-        self.objective.step_ratio(&scaled)
-    }
-
+    /// A shift too small to matter: a ten-thousandth of the one that makes steepest descent as long as
+    /// steps may be at all.
     fn least_shift(&self) -> f64 {
-        1e-4 * self.descent_shift()
+        let metric = self.objective.metric();
+        let descent: Vec<f64> = self.gradient.iter().zip(metric).map(|(g, m)| g / m).collect();
+        1e-4 * self.objective.step_ratio(&descent)
     }
 
-    fn raise_shift(&mut self, length: f64) {
-        let factor = length.clamp(4.0, 100.0);
-        self.shift = (factor * self.shift).max(self.least_shift() * 10.0);
+    fn raise_shift(&mut self, length: f64, least_shift: f64) {
+        self.shift = (length.clamp(4.0, 100.0) * self.shift).max(10.0 * least_shift);
     }
 
-    /// Moves along −H⁻¹g with the factorisation at hand: the first with backtracking, further ones only
-    /// while each lowers the function by a good part of the one before.
-    fn moves(&mut self, settings: &NewtonSettings) -> Result<usize, SolveError> {
-        let mut moves = 0;
-        let mut last_decrease = f64::INFINITY;
-        loop {
-            let Some(decrease) = self.line_search(moves == 0)? else {
-                return Ok(moves);
-            };
-            moves += 1;
-            let settled = self.residual <= settings.tolerance;
-            if settled
-                || moves > settings.corrections
-                || decrease < 0.1 * last_decrease.min(1e300) && moves > 1
-            {
-                return Ok(moves);
-            }
-            last_decrease = decrease;
-            self.solve()?;
-            if self.objective.step_ratio(&self.direction) > 1.0 {
-                return Ok(moves);
-            }
+    /// Takes the full step when f falls below the lowest value so far, or when it may still do so within
+    /// `daring` steps. Otherwise goes back to the checkpoint, if there is one, and leaves it to the
+    /// caller to search along `direction` from `x`.
+    fn dare(&mut self, daring: usize) -> bool {
+        let slope = dot(&self.gradient, &self.direction);
+        // Where rounding decides there is nothing to dare.
+        if daring == 0 || slope.is_nan() || -slope <= 1e4 * ENERGY_NOISE * self.energy.abs() {
+            return self.give_up_daring();
+        }
+        self.objective.advance(&self.x, &self.direction, 1.0, &mut self.trial);
+        let energy = self.evaluate();
+        let (reference, first_slope, age) = self
+            .checkpoint
+            .as_ref()
+            .map_or((self.energy, slope, 0), |c| (c.energy, c.slope, c.age));
+        if energy <= reference + ARMIJO * first_slope {
+            self.checkpoint = None;
+        } else if age < daring && energy <= reference - RISE_LIMIT * first_slope {
+            let checkpoint = self.checkpoint.get_or_insert_with(|| Checkpoint {
+                x: self.x.clone(),
+                energy: self.energy,
+                residual: self.residual,
+                gradient: self.gradient.clone(),
+                direction: self.direction.clone(),
+                slope,
+                age: 0,
+            });
+            checkpoint.age += 1;
+        } else {
+            return self.give_up_daring();
+        }
+        self.evaluate_gradient();
+        self.accept(energy);
+        true
+    }
+
+    fn give_up_daring(&mut self) -> bool {
+        if let Some(checkpoint) = self.checkpoint.take() {
+            self.x = checkpoint.x;
+            self.energy = checkpoint.energy;
+            self.residual = checkpoint.residual;
+            self.gradient = checkpoint.gradient;
+            self.direction = checkpoint.direction;
+            self.moved = false;
+        }
+        false
+    }
+
+    /// Makes the lowest point the current one.
+    fn return_to_lowest(&mut self) {
+        if self.checkpoint.as_ref().is_some_and(|c| c.energy < self.energy) {
+            self.give_up_daring();
         }
     }
 
-    /// Finds a point along the direction that lowers the function enough, possibly after one
-    /// second-order correction, and goes there. Returns the decrease.
-    fn line_search(&mut self, backtrack: bool) -> Result<Option<f64>, SolveError> {
-        let slope: f64 = self.gradient.iter().zip(&self.direction).map(|(g, d)| g * d).sum();
+    /// Halves the step until f falls enough, and takes it. Returns the part taken, zero for none.
+    fn line_search(&mut self) -> f64 {
+        let slope = dot(&self.gradient, &self.direction);
         if slope >= 0.0 || slope.is_nan() {
-            return Ok(None);
+            return 0.0;
         }
         let noise = ENERGY_NOISE * self.energy.abs();
         let mut scale = 1.0;
-        let smallest = if backtrack { 1e-3 } else { 0.5 };
-        while scale >= smallest {
+        while scale >= SHORTEST_PART {
             self.objective.advance(&self.x, &self.direction, scale, &mut self.trial);
             let energy = self.evaluate();
-            // Below rounding the energy says nothing: let the residual decide.
             let accepted = if -slope * scale < noise {
-                energy <= self.energy + noise && {
-                    let residual = self.evaluate_gradient();
-                    residual < 0.9 * self.residual
-                }
+                energy <= self.energy + noise && self.evaluate_gradient() < 0.9 * self.residual
             } else {
-                let good = energy <= self.energy + 1e-4 * scale * slope;
-                if good {
+                let lower = energy <= self.energy + ARMIJO * scale * slope;
+                if lower {
                     self.evaluate_gradient();
                 }
-                good
+                lower
             };
             if accepted {
-                if std::env::var("DBG").is_ok() {
-                    eprintln!(
-                        "   scale {scale} slope {slope:.3e} dE {:.3e} res {:.2e}",
-                        energy - self.energy,
-                        self.residual
-                    );
-                }
-                let decrease = self.energy - energy;
                 self.accept(energy);
-                return Ok(Some(decrease.max(0.0)));
+                return scale;
             }
             scale *= 0.5;
         }
-        Ok(None)
+        0.0
     }
 
     fn evaluate(&mut self) -> f64 {
@@ -435,7 +487,9 @@ impl<'a, O: Objective> Search<'a, O> {
 
     /// Makes the trial point, whose gradient is known, the current one.
     fn accept(&mut self, energy: f64) {
+        std::mem::swap(&mut self.before, &mut self.x);
         std::mem::swap(&mut self.x, &mut self.trial);
+        self.moved = true;
         std::mem::swap(&mut self.gradient, &mut self.trial_gradient);
         self.energy = energy;
         self.residual = self.objective.residual(&self.gradient);
@@ -444,7 +498,7 @@ impl<'a, O: Objective> Search<'a, O> {
     /// Leaves a point whose Hessian has a negative eigenvalue along its eigenvector, as far as the
     /// function falls. False when there is no such direction or it does not lead down.
     fn escape(&mut self) -> Result<bool, SolveError> {
-        self.objective.hessian(&self.x, false, &mut self.values);
+        self.objective.hessian(&self.x, None, false, &mut self.values);
         let clock = Instant::now();
         let metric = self.objective.metric();
         let mode =
@@ -455,7 +509,7 @@ impl<'a, O: Objective> Search<'a, O> {
             return Ok(false);
         }
         let mut direction = mode.vector;
-        let slope: f64 = self.gradient.iter().zip(&direction).map(|(g, d)| g * d).sum();
+        let slope = dot(&self.gradient, &direction);
         let ratio = self.objective.step_ratio(&direction);
         let sign = if slope > 0.0 { -1.0 } else { 1.0 };
         direction.iter_mut().for_each(|d| *d *= sign / ratio); // now as long as trusted
@@ -481,4 +535,8 @@ impl<'a, O: Objective> Search<'a, O> {
         self.exact_pause = 0;
         Ok(true)
     }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
