@@ -233,7 +233,7 @@ impl StencilEnergy<N> for KoiterFace {
     fn gradient(&self, x: &Vector<N>, rest: &KoiterRest) -> Vector<N> {
         let f = self.current(x);
         let (membrane, bending) = self.stress(&f, rest);
-        let mut g = f.curvature_gradients() * bending;
+        let mut g = f.curvature_gradient(&bending);
         let mut corners = g.fixed_rows_mut::<9>(0);
         corners += f.metric_jacobian().tr_mul(&membrane);
         g

@@ -275,6 +275,19 @@ impl Sink for HessianSink<'_> {
                 let diagonal = nodes[i] == nodes[j];
                 let row = first[nodes[i] as usize];
                 let checked = self.held[nodes[i] as usize] || self.held[nodes[j] as usize];
+                if row_size == 3 && column_size == 3 && !diagonal && !checked {
+                    // Nearly all blocks are this one.
+                    for c in 0..3 {
+                        let at =
+                            slot as usize - col_ptr[column] + col_ptr[column + c] - c - self.offset;
+                        let target = &mut self.values[at..at + 3];
+                        let source = &block[(local_column + c) * dimension + local_row..][..3];
+                        target[0] += self.scale * source[0];
+                        target[1] += self.scale * source[1];
+                        target[2] += self.scale * source[2];
+                    }
+                    continue;
+                }
                 for c in 0..column_size {
                     if checked && self.fixed[column + c] {
                         continue;

@@ -2,10 +2,11 @@
 //!
 //! A [`Shell`] (mesh, rest shape, material, pins) is added to a [`ModelBuilder`]; the [`Model`] it builds
 //! gives energy, gradient and Hessian of everything in it; [`equilibrium`] finds a stable state
-//! and judges it by a [`Certificate`].
+//! and judges it by a [`Certificate`]; [`trace`] follows a path of equilibria as the load changes.
 
 mod assembly;
 mod certificate;
+mod continuation;
 mod error;
 mod model;
 mod shell;
@@ -14,6 +15,7 @@ mod statics;
 mod stencils;
 
 pub use certificate::{CERTIFIED_RESIDUAL, Certificate, certify, force_unit, stability};
+pub use continuation::{PathPoint, PathSettings, trace};
 pub use error::SimError;
 pub use model::{Model, ModelBuilder};
 pub use shell::{Shell, ShellMaterial, ShellNodes};

@@ -31,9 +31,8 @@ impl NormalRule {
         !matches!(self, Self::Average)
     }
 
-    /// S(α), S′(α), S″(α).
-    fn profile(self, alpha: f64) -> [f64; 3] {
-        let (sin, cos) = alpha.sin_cos();
+    /// S(α), S′(α), S″(α) from (sin α, cos α).
+    fn profile(self, (sin, cos): (f64, f64)) -> [f64; 3] {
         match self {
             Self::Average | Self::Sin => [sin, cos, -sin],
             Self::Tan => {
@@ -99,7 +98,8 @@ pub fn forms<T: Scalar>(
 #[derive(Clone, Copy, Debug)]
 struct Tilt {
     wing: Wing,
-    hinge: Option<Hinge>,
+    /// The neighbour's wing, where the fold counts.
+    second: Option<Wing>,
     fold: f64,
     turn: f64,
     /// S, S′, S″ at α.
@@ -121,15 +121,31 @@ impl FaceForms {
     /// Forms of the stencil at `x`.
     pub fn new(x: &Vector<FORM_COORDINATES>, normals: NormalRule, rules: &[EdgeRule; 3]) -> Self {
         let p: [Point; 6] = std::array::from_fn(|i| point(x, i));
+        let (e1, e2) = (p[1] - p[0], p[2] - p[0]);
+        let normal = e1.cross(&e2);
         let tilts = std::array::from_fn(|m| {
             let (a, b) = (&p[(m + 1) % 3], &p[(m + 2) % 3]);
             let EdgeRule { fold, turn } = rules[m];
-            let hinge = (fold != 0.0).then(|| Hinge::new(&p[m], a, b, &p[3 + m]));
-            let wing = hinge.map_or_else(|| Wing::new(&p[m], a, b), |h| *h.first());
-            let alpha = x[18 + m] * turn + hinge.map_or(0.0, |h| fold * h.angle());
-            Tilt { wing, hinge, fold, turn, profile: normals.profile(alpha) }
+            let e = b - a;
+            let inverse_length = 1.0 / e.norm();
+            let tangent = e * inverse_length;
+            let ac = p[m] - a;
+            let mut tilt = (0.0, 1.0);
+            let (wing, second) = if fold == 0.0 {
+                (Wing::on_edge(&tangent, inverse_length, &ac, &normal, 1.0), None)
+            } else {
+                let ad = p[3 + m] - a;
+                let hinge = Hinge::on_edge(&tangent, inverse_length, &ac, &normal, &ad, &e);
+                tilt = hinge.fold(fold);
+                (*hinge.first(), Some(*hinge.second()))
+            };
+            if turn != 0.0 {
+                let (sin, cos) = (turn * x[18 + m]).sin_cos();
+                tilt = (tilt.0 * cos + tilt.1 * sin, tilt.1 * cos - tilt.0 * sin);
+            }
+            Tilt { wing, second, fold, turn, profile: normals.profile(tilt) }
         });
-        Self { e1: p[1] - p[0], e2: p[2] - p[0], tilts }
+        Self { e1, e2, tilts }
     }
 
     /// (a₁₁, a₁₂, a₂₂).
@@ -158,23 +174,28 @@ impl FaceForms {
         j
     }
 
-    /// ∂(h₀, α₀, h₁, α₁, h₂, α₂)/∂x, transposed: a column per quantity.
-    fn tilt_gradients(&self) -> Matrix<FORM_COORDINATES, 6> {
-        let mut z = Matrix::<FORM_COORDINATES, 6>::zeros();
+    /// ∂(h₀, α₀, h₁, α₁, h₂, α₂)/∂x, a row per quantity.
+    fn tilt_gradients(&self) -> [[f64; FORM_COORDINATES]; 6] {
+        let mut z = [[0.0; FORM_COORDINATES]; 6];
         for (m, tilt) in self.tilts.iter().enumerate() {
-            let nodes = [m, (m + 1) % 3, (m + 2) % 3, 3 + m];
-            for i in 0..3 {
-                z.fixed_view_mut::<3, 1>(3 * nodes[i], 2 * m)
-                    .copy_from(&tilt.wing.altitude_gradient(i));
-            }
-            if let Some(hinge) = &tilt.hinge {
-                let g = hinge.gradient() * tilt.fold;
-                for i in 0..4 {
-                    z.fixed_view_mut::<3, 1>(3 * nodes[i], 2 * m + 1)
-                        .copy_from(&g.fixed_rows::<3>(3 * i));
+            let Tilt { wing, second, fold, turn, .. } = tilt;
+            let (a, b) = ((m + 1) % 3, (m + 2) % 3);
+            let angle = if second.is_some() { fold / wing.altitude } else { 0.0 };
+            for (i, node) in [m, a, b].into_iter().enumerate() {
+                for k in 0..3 {
+                    z[2 * m][3 * node + k] = wing.w[i] * wing.outward[k];
+                    z[2 * m + 1][3 * node + k] = angle * wing.w[i] * wing.normal[k];
                 }
             }
-            z[(18 + m, 2 * m + 1)] = tilt.turn;
+            if let Some(second) = second {
+                let angle = fold / second.altitude;
+                for (i, node) in [3 + m, a, b].into_iter().enumerate() {
+                    for k in 0..3 {
+                        z[2 * m + 1][3 * node + k] += angle * second.w[i] * second.normal[k];
+                    }
+                }
+            }
+            z[2 * m + 1][18 + m] = *turn;
         }
         z
     }
@@ -188,12 +209,21 @@ impl FaceForms {
     pub fn curvature_gradients(&self) -> Matrix<FORM_COORDINATES, 3> {
         let z = self.tilt_gradients();
         let slopes = self.tilt_slopes();
-        let mut j = Matrix::<FORM_COORDINATES, 3>::zeros();
+        Matrix::from_fn(|i, m| z[2 * m][i] * slopes[m][0] + z[2 * m + 1][i] * slopes[m][1])
+    }
+
+    /// Gradient in x of a function of b with gradient `g`: Σ gₘ ∂bₘ/∂x.
+    pub fn curvature_gradient(&self, g: &Vector<3>) -> Vector<FORM_COORDINATES> {
+        let z = self.tilt_gradients();
+        let slopes = self.tilt_slopes();
+        let mut out = Vector::<FORM_COORDINATES>::zeros();
         for m in 0..3 {
-            let column = z.column(2 * m) * slopes[m][0] + z.column(2 * m + 1) * slopes[m][1];
-            j.set_column(m, &column);
+            let (ch, ca) = (g[m] * slopes[m][0], g[m] * slopes[m][1]);
+            for i in 0..FORM_COORDINATES {
+                out[i] += z[2 * m][i] * ch + z[2 * m + 1][i] * ca;
+            }
         }
-        j
+        out
     }
 
     /// Hessian in x of a function of b with gradient `g` and Hessian `c`:
@@ -207,29 +237,36 @@ impl FaceForms {
     ) -> Matrix<FORM_COORDINATES, FORM_COORDINATES> {
         // Through the six intermediate variables (h, α) of the three edges: their 6×6 core first.
         let slopes = self.tilt_slopes();
-        let mut core = Matrix::<6, 6>::from_fn(|i, j| {
-            slopes[i / 2][i % 2] * c[(i / 2, j / 2)] * slopes[j / 2][j % 2]
-        });
+        let mut core = [[0.0; 6]; 6];
+        for i in 0..6 {
+            for j in 0..6 {
+                core[i][j] = slopes[i / 2][i % 2] * c[(i / 2, j / 2)] * slopes[j / 2][j % 2];
+            }
+        }
         if second_order {
             for (m, tilt) in self.tilts.iter().enumerate() {
                 let cross = 2.0 * g[m] * tilt.profile[1];
-                core[(2 * m, 2 * m + 1)] += cross;
-                core[(2 * m + 1, 2 * m)] += cross;
-                core[(2 * m + 1, 2 * m + 1)] += 2.0 * g[m] * tilt.wing.altitude * tilt.profile[2];
+                core[2 * m][2 * m + 1] += cross;
+                core[2 * m + 1][2 * m] += cross;
+                core[2 * m + 1][2 * m + 1] += 2.0 * g[m] * tilt.wing.altitude * tilt.profile[2];
             }
         }
         let z = self.tilt_gradients();
-        let zc = z * core;
-        // Lower triangle of z core zᵀ, column by column; most entries of z are zero.
+        let mut zc = [[0.0; FORM_COORDINATES]; 6];
+        for k in 0..6 {
+            for l in 0..6 {
+                for i in 0..FORM_COORDINATES {
+                    zc[k][i] += core[k][l] * z[l][i];
+                }
+            }
+        }
+        // z core zᵀ column by column; most entries of z are zero. Symmetric as it stands.
         let mut h = Matrix::<FORM_COORDINATES, FORM_COORDINATES>::zeros();
-        for j in 0..FORM_COORDINATES {
-            let mut column = h.column_mut(j);
-            let column = column.as_mut_slice();
+        for (j, column) in h.as_mut_slice().chunks_exact_mut(FORM_COORDINATES).enumerate() {
             for k in 0..6 {
-                let f = z[(j, k)];
+                let f = z[k][j];
                 if f != 0.0 {
-                    let source = &zc.as_slice()[k * FORM_COORDINATES..][..FORM_COORDINATES];
-                    for (target, value) in column.iter_mut().zip(source) {
+                    for (target, value) in column.iter_mut().zip(&zc[k]) {
                         *target += value * f;
                     }
                 }
@@ -239,9 +276,9 @@ impl FaceForms {
             for (m, tilt) in self.tilts.iter().enumerate() {
                 let (a, b) = ((m + 1) % 3, (m + 2) % 3);
                 let (gh, ga) = (g[m] * slopes[m][0], g[m] * slopes[m][1] * tilt.fold);
-                tilt.wing.add_hessians([m, a, b], gh, ga, &mut h);
-                if let Some(hinge) = &tilt.hinge {
-                    hinge.second().add_hessians([3 + m, a, b], 0.0, ga, &mut h);
+                tilt.wing.add_hessians([m, a, b], gh, ga, h.as_mut_slice());
+                if let Some(second) = &tilt.second {
+                    second.add_hessians([3 + m, a, b], 0.0, ga, h.as_mut_slice());
                 }
             }
         }

@@ -34,10 +34,27 @@ const SECOND: [usize; 3] = [3, 1, 2];
 impl Hinge {
     /// Hinge with first apex `c`, edge `a`→`b`, second apex `d`.
     pub fn new(c: &Point, a: &Point, b: &Point, d: &Point) -> Self {
-        let mut second = Wing::new(d, a, b);
-        // Seen along a→b the second triangle is clockwise.
-        second.normal = -second.normal;
-        Self { first: Wing::new(c, a, b), second }
+        let e = b - a;
+        let inverse_length = 1.0 / e.norm();
+        let tangent = e * inverse_length;
+        let normal = (a - c).cross(&(b - c));
+        Self::on_edge(&tangent, inverse_length, &(c - a), &normal, &(d - a), &e)
+    }
+
+    /// The hinge on the edge `e` from a, with known unit tangent and first normal; apexes relative to a.
+    pub(crate) fn on_edge(
+        tangent: &Point,
+        inverse_length: f64,
+        ac: &Point,
+        normal: &Point,
+        ad: &Point,
+        e: &Point,
+    ) -> Self {
+        Self {
+            first: Wing::on_edge(tangent, inverse_length, ac, normal, 1.0),
+            // Seen along a→b the second triangle is clockwise.
+            second: Wing::on_edge(tangent, inverse_length, ad, &ad.cross(e), -1.0),
+        }
     }
 
     /// The wing of the first triangle.
@@ -54,6 +71,29 @@ impl Hinge {
     pub fn angle(&self) -> f64 {
         let (n1, n2) = (&self.first.normal, &self.second.normal);
         n2.dot(&self.first.outward).atan2(n1.dot(n2))
+    }
+
+    /// (sin, cos) of `part` · θ. Without a trigonometric function for the whole and the half, which is all
+    /// that shells ask for.
+    pub fn fold(&self, part: f64) -> (f64, f64) {
+        let (n1, n2) = (&self.first.normal, &self.second.normal);
+        let (sin, cos) = (n2.dot(&self.first.outward), n1.dot(n2));
+        if part == 1.0 {
+            // The normals are unit vectors to rounding only; so is (sin, cos).
+            let scale = 1.0 / (sin * sin + cos * cos).sqrt();
+            (sin * scale, cos * scale)
+        } else if part == 0.5 {
+            let radius = (sin * sin + cos * cos).sqrt();
+            if cos >= 0.0 {
+                let half = (0.5 * (radius + cos) / radius).sqrt();
+                (0.5 * sin / (radius * half), half)
+            } else {
+                let half = (0.5 * (radius - cos) / radius).sqrt();
+                (half.copysign(sin), (0.5 * sin / (radius * half)).abs())
+            }
+        } else {
+            (part * sin.atan2(cos)).sin_cos()
+        }
     }
 
     /// ∂θ/∂(c, a, b, d).
@@ -125,6 +165,18 @@ mod tests {
             assert!((h.angle() - Angle.call(&x)).abs() < 1e-14, "{} {}", h.angle(), Angle.call(&x));
             assert_close("gradient", &h.gradient(), &gradient_of(&Angle, &x), 1e-12);
             assert_close("hessian", &h.hessian(), &hessian_of(&Angle, &x), 1e-12);
+        }
+    }
+
+    #[test]
+    fn parts_of_a_fold_match_its_angle() {
+        for x in poses() {
+            let h = hinge(&x);
+            for part in [0.5, 1.0, 0.3] {
+                let (sin, cos) = h.fold(part);
+                let (s, c) = (part * h.angle()).sin_cos();
+                assert!((sin - s).abs() < 1e-15 && (cos - c).abs() < 1e-15, "{part} of {}", h.angle());
+            }
         }
     }
 

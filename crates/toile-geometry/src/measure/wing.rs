@@ -2,7 +2,7 @@
 
 use toile_num::Matrix;
 
-use super::Point;
+use super::{FORM_COORDINATES, Point};
 
 /// Triangle with edge a→b and apex c, seen from the edge.
 ///
@@ -15,7 +15,8 @@ use super::Point;
 /// ```
 ///
 /// every first derivative follows: ∂h/∂pᵢ = wᵢ o, the normal turns by ∂(n·o)/∂pᵢ = −wᵢ n/h, the edge
-/// by ∂(ê·o)/∂pᵢ = −rᵢ o, and ∂wᵢ/∂pⱼ = rᵢ wⱼ ê − rᵢ rⱼ h o.
+/// by ∂(ê·o)/∂pᵢ = −rᵢ o, and ∂wᵢ/∂pⱼ = rᵢ wⱼ ê − rᵢ rⱼ h o. The second triangle of an edge has the
+/// normal of its own orientation, and everything else seen along the same edge direction.
 /// Not finite for a triangle without area. Check: tests of [`super::Hinge`] and [`super::FaceForms`].
 #[derive(Clone, Copy, Debug)]
 pub struct Wing {
@@ -37,21 +38,29 @@ impl Wing {
     /// The wing with apex `c` on the edge from `a` to `b`.
     pub fn new(c: &Point, a: &Point, b: &Point) -> Self {
         let e = b - a;
-        let length = e.norm();
-        let tangent = e / length;
-        let ac = c - a;
-        let along = ac.dot(&tangent);
-        let across = ac - tangent * along; // = −h o
-        let altitude = across.norm();
-        let outward = -across / altitude;
-        let t = along / length;
+        let inverse_length = 1.0 / e.norm();
+        Self::on_edge(&(e * inverse_length), inverse_length, &(c - a), &(a - c).cross(&(b - c)), 1.0)
+    }
+
+    /// The wing whose apex lies at `ac` from a, on an edge of known direction and length; `side` = −1
+    /// when its area normal `n` (twice the area long) sees the edge as b→a.
+    pub(crate) fn on_edge(
+        tangent: &Point,
+        inverse_length: f64,
+        ac: &Point,
+        n: &Point,
+        side: f64,
+    ) -> Self {
+        let double_area = n.norm();
+        let normal = n / double_area;
+        let t = ac.dot(tangent) * inverse_length;
         Self {
-            tangent,
-            normal: outward.cross(&tangent),
-            outward,
-            altitude,
+            tangent: *tangent,
+            normal,
+            outward: tangent.cross(&normal) * side,
+            altitude: double_area * inverse_length,
             w: [-1.0, 1.0 - t, t],
-            r: [0.0, 1.0 / length, -1.0 / length],
+            r: [0.0, inverse_length, -inverse_length],
         }
     }
 
@@ -86,37 +95,51 @@ impl Wing {
     }
 
     /// Adds `by_altitude` ∂²h/∂pᵢ∂pⱼ + `by_angle` (this wing's part of ∂²θ/∂pᵢ∂pⱼ) to the blocks of a
-    /// matrix on the given nodes, those with node i ≥ node j only (the lower triangle).
+    /// face stencil's matrix (by columns) on the given nodes, those with node i ≥ node j only.
     ///
     /// The same as [`Wing::altitude_hessian`] and [`Wing::angle_hessian`] for all pairs, with the outer
     /// products formed once.
-    pub(crate) fn add_hessians<const N: usize>(
+    pub(crate) fn add_hessians(
         &self,
         nodes: [usize; 3],
         by_altitude: f64,
         by_angle: f64,
-        out: &mut Matrix<N, N>,
+        out: &mut [f64],
     ) {
         let Self { tangent: e, normal: n, outward: o, altitude: h, w, r } = self;
         let (ha, an) = (by_altitude, by_angle);
-        let nn = n * n.transpose() * (ha / h);
-        let oo = o * o.transpose() * (ha * h);
-        let on = o * n.transpose();
-        let on = on + on.transpose();
-        // ê times (altitude: o, angle: n/h), used as it is and transposed.
-        let mixed = e * (o * ha + n * (an / h)).transpose();
-        let mixed_t = mixed.transpose();
-        let ww = nn - on * (an / (h * h));
-        let rr = oo + on * (0.5 * an);
+        // The blocks are wᵢwⱼ A + wᵢrⱼ B + rᵢwⱼ Bᵀ − rᵢrⱼ C, stored by columns.
+        let (mut a, mut b, mut c) = ([0.0; 9], [0.0; 9], [0.0; 9]);
+        let (nn, ww, rr) = (ha / h, an / (h * h), 0.5 * an);
+        for q in 0..3 {
+            let slope = o[q] * ha + n[q] * (an / h);
+            for p in 0..3 {
+                let on = o[p] * n[q] + n[p] * o[q];
+                a[3 * q + p] = n[p] * n[q] * nn - on * ww;
+                b[3 * q + p] = e[p] * slope;
+                c[3 * q + p] = o[p] * o[q] * (ha * h) + on * rr;
+            }
+        }
         for j in 0..3 {
+            // What multiplies wᵢ and rᵢ in column j.
+            let (mut u, mut v) = ([0.0; 9], [0.0; 9]);
+            for q in 0..3 {
+                for p in 0..3 {
+                    u[3 * q + p] = a[3 * q + p] * w[j] + b[3 * q + p] * r[j];
+                    v[3 * q + p] = b[3 * p + q] * w[j] - c[3 * q + p] * r[j];
+                }
+            }
             for i in 0..3 {
                 if nodes[i] < nodes[j] {
                     continue;
                 }
-                let block = ww * (w[i] * w[j]) + mixed * (w[i] * r[j]) + mixed_t * (r[i] * w[j])
-                    - rr * (r[i] * r[j]);
-                let mut target = out.fixed_view_mut::<3, 3>(3 * nodes[i], 3 * nodes[j]);
-                target += block;
+                for q in 0..3 {
+                    let at = (3 * nodes[j] + q) * FORM_COORDINATES + 3 * nodes[i];
+                    let target = &mut out[at..at + 3];
+                    for p in 0..3 {
+                        target[p] += w[i] * u[3 * q + p] + r[i] * v[3 * q + p];
+                    }
+                }
             }
         }
     }
