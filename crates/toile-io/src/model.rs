@@ -1,0 +1,486 @@
+//! From a scene to shells that can be simulated, and what is needed to write them back.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use toile_energy::{Membrane as SimMembrane, ShellStiffness};
+use toile_geometry::measure::NormalRule;
+use toile_geometry::{Severity, Topology, Vec3, bounding_box, diagnose, orient_consistently};
+use toile_sim::{Shell as SimShell, ShellMaterial, SimError};
+
+use crate::axes::Axes;
+use crate::error::MeshError;
+use crate::mesh::{MeshData, read_mesh};
+use crate::scene::{
+    Bending, Generator, Koiter, Material, Membrane, MeshSource, Normals, Pins, Rest, Scene, Shell,
+    Young,
+};
+use crate::scene_error::{Diagnostic, SceneError};
+use crate::suggest::nearest;
+
+/// One shell of a scene: the shell to simulate, and its mesh as the file has it.
+#[derive(Clone, Debug)]
+pub struct LoadedShell {
+    /// Stem of the mesh file, or the name of the generator.
+    pub name: String,
+    /// The shell, in metres with +z up. Its faces all run the same way round.
+    pub shell: SimShell,
+    /// The mesh in the units and axes of the files, faces as they were: results are written with these.
+    pub mesh: MeshData,
+    /// Units and axes of the files.
+    pub axes: Axes,
+    /// What was done on the way that the user may want to know.
+    pub notes: Vec<String>,
+}
+
+/// Acceleration of gravity of a scene, +z up \[m/s²\].
+pub fn scene_gravity(scene: &Scene) -> Vec3 {
+    Vec3::from(scene.gravity_internal())
+}
+
+/// Reads the meshes of a scene and makes its shells; every problem points at a line of the scene.
+///
+/// Refused: meshes that are no surface (each problem is listed), a rest shape that does not fit, pins
+/// that name nothing, pieces no pin holds, and what this version does not do yet (stitches).
+pub fn load_shells(scene: &Scene) -> Result<Vec<LoadedShell>, SceneError> {
+    let mut shells = Vec::new();
+    let mut problems = Vec::new();
+    for i in 0..scene.shells.len() {
+        match load_shell(scene, i) {
+            Ok(loaded) => {
+                problems.extend(unsupported_piece(scene, i, &loaded));
+                shells.push(loaded);
+            }
+            Err(error @ SceneError::Unreadable { .. }) => return Err(error),
+            Err(SceneError::Invalid { problems: found }) => problems.extend(found),
+        }
+    }
+    if problems.is_empty() { Ok(shells) } else { Err(SceneError::Invalid { problems }) }
+}
+
+/// Reads and makes shell number `index`, without asking what holds it up.
+///
+/// Panics if the scene has no such shell.
+pub fn load_shell(scene: &Scene, index: usize) -> Result<LoadedShell, SceneError> {
+    let at = At { scene, index };
+    let shell = &scene.shells[index];
+    if shell.stitches.is_some() {
+        let help = "remove the line and sew the panels into one mesh, or pin each of them";
+        return Err(at.error("stitches", "`stitches` are not supported by this version yet", help));
+    }
+    let axes = scene.file_axes(shell);
+    let (name, mesh, positions) = at.start(shell, axes)?;
+    let mut notes = mesh.notes.clone();
+    if !mesh.stitches.is_empty() {
+        notes.push(format!("{} stitches of the mesh file are not used", mesh.stitches.len()));
+    }
+    let faces = at.oriented(&mesh, &mut notes);
+    at.sound("mesh", &positions, &faces)?;
+    let topology = Topology::new(positions.len(), faces)
+        .map_err(|e| at.error("mesh", e.to_string(), "run `toile check` on the mesh"))?;
+    let rest_positions = match &shell.rest {
+        None => positions.clone(),
+        Some(Rest::Uv) => at.pattern(&mesh, &topology, axes)?,
+        Some(Rest::File(path)) => at.rest_file(path, &mesh, &topology, axes)?,
+    };
+    let pins = match &shell.pins {
+        None => Vec::new(),
+        Some(pins) => at.pins(pins, &mesh, &positions, axes)?,
+    };
+    let material = material(shell, axes);
+    let shell = SimShell {
+        topology,
+        positions,
+        rest_positions,
+        material,
+        areal_density: shell.areal_density,
+        pins,
+    };
+    Ok(LoadedShell { name, shell, mesh, axes, notes })
+}
+
+/// The problem that a piece of shell number `index` would fall for ever, if one would.
+pub fn unsupported_piece(scene: &Scene, index: usize, loaded: &LoadedShell) -> Option<Diagnostic> {
+    let error = loaded.shell.check_support().err()?;
+    let (message, help) = match &error {
+        SimError::FreeFall { vertex, size } if loaded.shell.pins.is_empty() => (
+            format!(
+                "nothing holds this shell: it has no pins, and {size} vertices (vertex {vertex} and what hangs on it) would fall for ever"
+            ),
+            "hold some vertices, for example `pins = { vertices = [0, 12] }` or `pins = { box = [[x0, y0, z0], [x1, y1, z1]] }`",
+        ),
+        SimError::FreeFall { vertex, size } => (
+            format!(
+                "a piece of {size} vertices (with vertex {vertex}) has no pin: it would fall for ever"
+            ),
+            "pin a vertex of every piece, join the pieces, or remove it",
+        ),
+        other => (other.to_string(), "see the message"),
+    };
+    let key = if scene.shells[index].pins.is_some() { "pins" } else { "mesh" };
+    Some(At { scene, index }.diagnostic(key, message, help))
+}
+
+/// Elastic constants of a shell, the warp turned to +z up.
+fn material(shell: &Shell, axes: Axes) -> ShellMaterial {
+    match &shell.material {
+        Material::Koiter(k) => ShellMaterial::Koiter {
+            stiffness: stiffness(k, shell.thickness),
+            normals: match k.normals {
+                Normals::Average => NormalRule::Average,
+                Normals::Sin => NormalRule::Sin,
+                Normals::Tan => NormalRule::Tan,
+            },
+            membrane: match k.membrane {
+                Membrane::Stvk => SimMembrane::StVenantKirchhoff,
+                Membrane::NeoHookean => SimMembrane::NeoHookean,
+            },
+            warp: {
+                let warp = k.warp.unwrap_or([1.0, 0.0, 0.0]);
+                // A pattern lies in its own plane, whatever is up in the room.
+                let turned = shell.rest != Some(Rest::Uv);
+                Vec3::from(if turned { axes.direction_to_internal(warp) } else { warp })
+            },
+        },
+        Material::DiscreteShells(m) => ShellMaterial::DiscreteShells {
+            k_length: m.k_length,
+            k_area: m.k_area,
+            k_bend: m.k_bend,
+        },
+    }
+}
+
+fn stiffness(k: &Koiter, thickness: f64) -> ShellStiffness {
+    let solid = match k.young {
+        Young::Isotropic(young) => ShellStiffness::isotropic(young, k.poisson, thickness),
+        Young::Orthotropic(young) => {
+            ShellStiffness::orthotropic(young, k.poisson, k.shear.unwrap_or(0.0), thickness)
+        }
+    };
+    match k.bending {
+        None => solid,
+        Some(Bending::Isotropic(d)) => solid.with_plate_modulus(d),
+        Some(Bending::Orthotropic([d1, d2, d12, shear])) => {
+            ShellStiffness { bending: [d1, d12, d2, shear], ..solid }
+        }
+    }
+}
+
+/// A shell of a scene, for messages.
+struct At<'a> {
+    scene: &'a Scene,
+    index: usize,
+}
+
+impl At<'_> {
+    fn diagnostic(
+        &self,
+        key: &str,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Diagnostic {
+        let key = format!("shell[{}].{key}", self.index);
+        self.scene.source.diagnostic_at(&key, message, help)
+    }
+
+    fn error(&self, key: &str, message: impl Into<String>, help: impl Into<String>) -> SceneError {
+        SceneError::one(self.diagnostic(key, message, help))
+    }
+
+    fn read(&self, key: &str, path: &str) -> Result<MeshData, SceneError> {
+        read_mesh(self.scene.resolve(path)).map_err(|e| match e {
+            MeshError::Unreadable { path, source, remedy } => {
+                self.error(key, format!("cannot read {}: {source}", path.display()), remedy)
+            }
+            MeshError::Invalid { file, place, what, remedy } => {
+                self.error(key, format!("{file}{place}: {what}"), remedy)
+            }
+        })
+    }
+
+    /// Name, mesh in file units, and start positions in metres.
+    fn start(
+        &self,
+        shell: &Shell,
+        axes: Axes,
+    ) -> Result<(String, MeshData, Vec<Vec3>), SceneError> {
+        match &shell.mesh {
+            MeshSource::File(path) => {
+                let mesh = self.read("mesh", path)?;
+                let positions = metres(&mesh.positions, axes);
+                let stem = Path::new(path).file_stem().unwrap_or_default();
+                Ok((stem.to_string_lossy().into_owned(), mesh, positions))
+            }
+            MeshSource::Generated(generator) => {
+                let made = generator.build();
+                let points: Vec<[f64; 3]> = made.positions.iter().map(|p| (*p).into()).collect();
+                let mesh = MeshData {
+                    positions: axes.all_to_file(&points),
+                    faces: made.faces().to_vec(),
+                    ..MeshData::default()
+                };
+                Ok((generator_name(generator).into(), mesh, made.positions))
+            }
+        }
+    }
+
+    /// Faces that all run the same way round, if they can; what cannot is reported by the diagnosis.
+    fn oriented(&self, mesh: &MeshData, notes: &mut Vec<String>) -> Vec<[u32; 3]> {
+        let Some(turned) = orient_consistently(&mesh.faces) else { return mesh.faces.clone() };
+        let count = turned.iter().zip(&mesh.faces).filter(|(a, b)| a != b).count();
+        if count > 0 {
+            notes.push(format!(
+                "{count} of {} faces ran the other way round than their neighbours: turned for the \
+                 computation, written as they were",
+                mesh.faces.len()
+            ));
+        }
+        turned
+    }
+
+    /// Refuses a mesh with errors, naming each.
+    fn sound(&self, key: &str, positions: &[Vec3], faces: &[[u32; 3]]) -> Result<(), SceneError> {
+        let problems: Vec<Diagnostic> = diagnose(positions, faces)
+            .into_iter()
+            .filter(|p| p.severity == Severity::Error)
+            .map(|p| self.diagnostic(key, p.message, p.remedy))
+            .collect();
+        if problems.is_empty() { Ok(()) } else { Err(SceneError::Invalid { problems }) }
+    }
+
+    /// The flat rest shape in the texture coordinates \[m\], in the plane z = 0.
+    fn pattern(
+        &self,
+        mesh: &MeshData,
+        topology: &Topology,
+        axes: Axes,
+    ) -> Result<Vec<Vec3>, SceneError> {
+        let Some(corners) = &mesh.face_uvs else {
+            return Err(self.error(
+                "rest",
+                "`rest = \"uv\"`, but not every face of the mesh has texture coordinates",
+                "unwrap the mesh and export it with `vt` lines, or leave `rest` out",
+            ));
+        };
+        let mut uv_of = vec![None; mesh.positions.len()];
+        for (face, corners) in mesh.faces.iter().zip(corners) {
+            for (&v, &t) in face.iter().zip(corners) {
+                let uv = mesh.uvs[t as usize];
+                match uv_of[v as usize] {
+                    None => uv_of[v as usize] = Some(uv),
+                    // The same place under another number is no seam.
+                    Some(other) if other == uv => {}
+                    Some(other) => {
+                        let message = format!(
+                            "vertex {v} has several texture coordinates, ({}, {}) and ({}, {}): it lies on a seam, \
+                             and one vertex cannot rest in two places of the pattern",
+                            other[0], other[1], uv[0], uv[1]
+                        );
+                        let help = "cut the mesh open along the seams of its pattern (each panel with its own \
+                                    vertices), or give the rest shape as a file";
+                        return Err(self.error("rest", message, help));
+                    }
+                }
+            }
+        }
+        let point = |uv: Option<[f64; 2]>| {
+            let [u, v] = uv.unwrap_or_default();
+            Vec3::new(u * axes.scale, v * axes.scale, 0.0)
+        };
+        let rest: Vec<Vec3> = uv_of.into_iter().map(point).collect();
+        self.sound("rest", &rest, topology.faces())?;
+        // Along every edge the two faces must lie on different sides, else the pattern is folded.
+        let side = |a: u32, b: u32, c: u32| {
+            let [a, b, c] = [a, b, c].map(|v| rest[v as usize]);
+            (b - a).cross(&(c - a)).z
+        };
+        for (_, edge) in topology.interior_edges() {
+            let [a, b] = edge.vertices;
+            if let [Some(c), Some(d)] = edge.opposite
+                && side(a, b, c) * side(a, b, d) > 0.0
+            {
+                let message = format!(
+                    "the pattern folds over itself along the edge between vertices {a} and {b}"
+                );
+                let help = "unwrap the mesh so that no face is mirrored against its neighbours";
+                return Err(self.error("rest", message, help));
+            }
+        }
+        Ok(rest)
+    }
+
+    fn rest_file(
+        &self,
+        path: &str,
+        mesh: &MeshData,
+        topology: &Topology,
+        axes: Axes,
+    ) -> Result<Vec<Vec3>, SceneError> {
+        let rest = self.read("rest", path)?;
+        let help = "the rest shape needs the same vertices and faces in the same order as `mesh`; \
+                    export both from one model without merging or reordering";
+        if rest.positions.len() != mesh.positions.len() {
+            let message = format!(
+                "the rest shape has {} vertices and the mesh {}",
+                rest.positions.len(),
+                mesh.positions.len()
+            );
+            return Err(self.error("rest", message, help));
+        }
+        let sets = |faces: &[[u32; 3]]| -> BTreeSet<[u32; 3]> {
+            let sorted = |f: &[u32; 3]| {
+                let mut f = *f;
+                f.sort_unstable();
+                f
+            };
+            faces.iter().map(sorted).collect()
+        };
+        let (ours, theirs) = (sets(&mesh.faces), sets(&rest.faces));
+        if let Some(face) = ours.symmetric_difference(&theirs).next() {
+            let where_ = if ours.contains(face) { "the mesh" } else { "the rest shape" };
+            let message = format!(
+                "the rest shape has other faces than the mesh: only {where_} joins vertices {}, {} and {}",
+                face[0], face[1], face[2]
+            );
+            return Err(self.error("rest", message, help));
+        }
+        let positions = metres(&rest.positions, axes);
+        self.sound("rest", &positions, topology.faces())?;
+        Ok(positions)
+    }
+
+    /// All pinned vertices, ascending, each once.
+    fn pins(
+        &self,
+        pins: &Pins,
+        mesh: &MeshData,
+        positions: &[Vec3],
+        axes: Axes,
+    ) -> Result<Vec<u32>, SceneError> {
+        let n = positions.len();
+        let mut held: BTreeSet<u32> = BTreeSet::new();
+        for (k, &v) in pins.vertices.iter().enumerate() {
+            if v as usize >= n {
+                return Err(self.error(
+                    &format!("pins.vertices[{k}]"),
+                    format!("vertex {v} does not exist: the mesh has {n} vertices"),
+                    format!("vertices are counted from 0 to {}", n - 1),
+                ));
+            }
+            held.insert(v);
+        }
+        if let Some(corners) = pins.corners {
+            let [low, high] = axes.box_to_internal(corners).map(Vec3::from);
+            let bounds = bounding_box(positions).unwrap_or_default();
+            // Units divided and multiplied must not lose a vertex that lies on the face of the box.
+            let slack = 1e-9 * (bounds[1] - bounds[0]).norm();
+            let inside =
+                |p: &Vec3| (0..3).all(|k| p[k] >= low[k] - slack && p[k] <= high[k] + slack);
+            let found: Vec<u32> =
+                (0..n).filter(|&v| inside(&positions[v])).map(|v| v as u32).collect();
+            if found.is_empty() {
+                let in_file = Axes { scale: 1.0, ..axes };
+                let [a, b] = bounds.map(|p| in_file.direction_to_file(p.into()));
+                let round = |k: usize| format!("{:.4} to {:.4}", a[k].min(b[k]), a[k].max(b[k]));
+                return Err(self.error(
+                    "pins.box",
+                    "no vertex lies in the box",
+                    format!(
+                        "in metres and the axes of the files, the mesh spans x {}, y {}, z {}",
+                        round(0),
+                        round(1),
+                        round(2)
+                    ),
+                ));
+            }
+            held.extend(found);
+        }
+        if let Some(name) = &pins.group {
+            let Some(group) = mesh.groups.get(name) else {
+                let known: Vec<&str> = mesh.groups.keys().map(String::as_str).collect();
+                let help = match nearest(name, known.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None if known.is_empty() => "the mesh file has no groups".into(),
+                    None => {
+                        let shown: Vec<&str> = known.iter().take(8).copied().collect();
+                        format!("the mesh file has the groups {}", shown.join(", "))
+                    }
+                };
+                let message = format!("the mesh has no group `{name}`");
+                return Err(self.error("pins.group", message, help));
+            };
+            held.extend(&group.vertices);
+        }
+        Ok(held.into_iter().collect())
+    }
+}
+
+fn metres(points: &[[f64; 3]], axes: Axes) -> Vec<Vec3> {
+    points.iter().map(|&p| Vec3::from(axes.to_internal(p))).collect()
+}
+
+fn generator_name(generator: &Generator) -> &'static str {
+    match generator {
+        Generator::Sheet(_) => "sheet",
+        Generator::Rectangle(_) => "rectangle",
+        Generator::Strip(_) => "strip",
+        Generator::Disc(_) => "disc",
+        Generator::Annulus(_) => "annulus",
+        Generator::Cylinder(_) => "cylinder",
+        Generator::Cone(_) => "cone",
+        Generator::Sphere(_) => "sphere",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{SceneFormat, parse_scene};
+
+    fn scene(lines: &str) -> Scene {
+        let text = format!(
+            "[[shell]]\nthickness = 1e-3\nareal_density = 0.2\n\
+             material = {{ model = \"koiter\", young = 2e5, poisson = 0.3 }}\n{lines}\n"
+        );
+        parse_scene(&text, SceneFormat::Toml).unwrap()
+    }
+
+    const SHEET: &str = "mesh = { generate = \"sheet\", n = 5, size = 1 }";
+
+    #[test]
+    fn pins_are_the_union_of_what_is_given() {
+        let lines =
+            format!("{SHEET}\npins = {{ vertices = [24, 0], box = [[-1, 0.49, -1], [1, 1, 1]] }}");
+        let shells = load_shells(&scene(&lines)).unwrap();
+        assert_eq!(shells[0].shell.pins, [0, 20, 21, 22, 23, 24]);
+    }
+
+    #[test]
+    fn what_nothing_holds_is_refused_with_its_line() {
+        let error = load_shells(&scene(SHEET)).unwrap_err().to_string();
+        assert!(error.contains("nothing holds this shell") && error.contains("pins ="), "{error}");
+    }
+
+    #[test]
+    fn pins_that_name_nothing_say_what_there_is() {
+        let with = |pins: &str| {
+            load_shells(&scene(&format!("{SHEET}\npins = {pins}"))).unwrap_err().to_string()
+        };
+        assert!(with("{ vertices = [0, 25] }").contains("counted from 0 to 24"));
+        let missed = with("{ box = [[2, 2, 2], [3, 3, 3]] }");
+        assert!(missed.contains("x -0.5000 to 0.5000"), "{missed}");
+        assert!(with("{ group = \"waist\" }").contains("no groups"));
+    }
+
+    #[test]
+    fn bending_given_directly_replaces_that_of_the_solid_sheet() {
+        let text = "[[shell]]\nmesh = { generate = \"sheet\", n = 3, size = 1 }\nthickness = 1e-3\n\
+            areal_density = 1\npins = { vertices = [0] }\nmaterial = { model = \"koiter\", young = 1e6, \
+            poisson = 0.3, bending = 1e-6 }\n";
+        let scene = parse_scene(text, SceneFormat::Toml).unwrap();
+        let loaded = load_shell(&scene, 0).unwrap();
+        let ShellMaterial::Koiter { stiffness, .. } = loaded.shell.material else { panic!() };
+        assert!((stiffness.bending[0] - 1e-6).abs() < 1e-18, "{stiffness:?}");
+        assert!((stiffness.membrane[0] - 1e3 / 0.91).abs() < 1e-9, "{stiffness:?}");
+    }
+}
