@@ -1,1 +1,47 @@
-//! (to be written)
+//! Thin elastic things under gravity: the public face of toile.
+//!
+//! One call drapes a scene and says whether the result is an equilibrium:
+//!
+//! ```
+//! let scene = toile::io::parse_scene(
+//!     r#"
+//!     [[shell]]
+//!     mesh = { generate = "sheet", n = 5, size = 1.0 }
+//!     thickness = 1e-3
+//!     areal_density = 0.2
+//!     material = { model = "koiter", young = 1e6, poisson = 0.3 }
+//!     pins = { vertices = [20, 24] }
+//!     "#,
+//!     toile::io::SceneFormat::Toml,
+//! )?;
+//! let drape = toile::drape(&scene, &toile::scene_settings(&scene), |_| true)?;
+//! assert!(drape.result.certificate.certified, "{}", drape.result.certificate.reason);
+//! let lowest = drape.positions(0).iter().map(|p| p.z).fold(f64::INFINITY, f64::min);
+//! assert!(lowest < -0.9, "{lowest} m");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | need | go to |
+//! |---|---|
+//! | drape a scene | [`drape`], [`Drape`] |
+//! | stretch, bending and residual per vertex | [`Fields`] |
+//! | a model of your own | [`sim`]: `Shell`, `ModelBuilder`, `equilibrium` |
+//! | files | [`io`] |
+//! | meshes | [`geometry`] |
+//! | energies and their derivatives | [`energy`] |
+//! | linear and nonlinear solvers | [`solve`] |
+//! | reference solutions and protocols | [`validate`] |
+
+mod drape;
+mod fields;
+
+pub use drape::{Drape, DrapeError, drape, scene_settings, set_threads};
+pub use fields::{Fields, shell_fields};
+
+pub use toile_energy as energy;
+pub use toile_geometry as geometry;
+pub use toile_io as io;
+pub use toile_num as num;
+pub use toile_sim as sim;
+pub use toile_solve as solve;
+pub use toile_validate as validate;

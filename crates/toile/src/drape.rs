@@ -1,0 +1,134 @@
+//! Draping: from a scene to its equilibrium.
+
+use toile_geometry::Vec3;
+use toile_io::{LoadedShell, Scene, SceneError, load_shells, scene_gravity};
+use toile_sim::{Equilibrium, Model, ModelBuilder, ShellNodes, SimError, equilibrium};
+use toile_solve::{NewtonSettings, Step};
+
+use crate::{Fields, shell_fields};
+
+/// A draped scene: what went in and what came out.
+pub struct Drape {
+    /// The shells of the scene, in its order.
+    pub shells: Vec<LoadedShell>,
+    /// Where each shell is in the model.
+    pub nodes: Vec<ShellNodes>,
+    /// The model that was solved.
+    pub model: Model,
+    /// The equilibrium or the best state found, with history and certificate.
+    pub result: Equilibrium,
+}
+
+/// Why a scene could not be draped at all. A search that ends early is no error: its best state is
+/// returned with a certificate that says so.
+#[derive(Debug, thiserror::Error)]
+pub enum DrapeError {
+    /// The scene or one of its files.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    /// A shell cannot be simulated.
+    #[error("shell {shell} ({name}): {source}")]
+    Shell {
+        /// Which, counted from 0.
+        shell: usize,
+        /// Its name.
+        name: String,
+        /// Why.
+        source: SimError,
+    },
+    /// The model cannot be solved.
+    #[error(transparent)]
+    Sim(#[from] SimError),
+}
+
+/// Settings of the static solver: its defaults, with what the scene says.
+pub fn scene_settings(scene: &Scene) -> NewtonSettings {
+    let mut settings = NewtonSettings::default();
+    if let Some(solver) = scene.solver {
+        settings.tolerance = solver.tolerance.unwrap_or(settings.tolerance);
+        if let Some(most) = solver.max_iterations {
+            settings.max_steps = most as usize;
+        }
+    }
+    settings
+}
+
+/// Finds a stable equilibrium of a scene, starting from its meshes.
+///
+/// `observe` sees every Newton step and ends the search by returning `false`; what was reached by then
+/// is returned and judged all the same. Same scene, same bits, whatever the number of threads.
+pub fn drape(
+    scene: &Scene,
+    settings: &NewtonSettings,
+    observe: impl FnMut(&Step) -> bool,
+) -> Result<Drape, DrapeError> {
+    let shells = load_shells(scene)?;
+    let gravity = scene_gravity(scene);
+    let mut builder = ModelBuilder::new();
+    let mut nodes = Vec::with_capacity(shells.len());
+    for (shell, loaded) in shells.iter().enumerate() {
+        let added = loaded
+            .shell
+            .add_to(&mut builder, gravity)
+            .map_err(|source| DrapeError::Shell { shell, name: loaded.name.clone(), source })?;
+        nodes.push(added);
+    }
+    let model = builder.build()?;
+    let result = equilibrium(&model, model.start(), settings, observe)?;
+    Ok(Drape { shells, nodes, model, result })
+}
+
+impl Drape {
+    /// Positions of the vertices of a shell \[m\], +z up, in the order of its mesh.
+    pub fn positions(&self, shell: usize) -> Vec<Vec3> {
+        let base = self.nodes[shell].vertices;
+        let count = self.shells[shell].shell.topology.vertex_count() as u32;
+        (0..count).map(|v| self.model.position(&self.result.state, base + v)).collect()
+    }
+
+    /// The same in the units and axes of the files the shell came from.
+    ///
+    /// Vertices that did not move at all are given back to the bit.
+    pub fn file_positions(&self, shell: usize) -> Vec<[f64; 3]> {
+        let loaded = &self.shells[shell];
+        self.positions(shell)
+            .iter()
+            .zip(&loaded.shell.positions)
+            .zip(&loaded.mesh.positions)
+            .map(
+                |((now, start), file)| {
+                    if now == start { *file } else { loaded.axes.to_file((*now).into()) }
+                },
+            )
+            .collect()
+    }
+
+    /// Stretch, bending and residual at the vertices of every shell.
+    pub fn fields(&self) -> Vec<Fields> {
+        let mut gradient = vec![0.0; self.model.len()];
+        self.model.gradient(&self.result.state, &mut gradient);
+        for (g, fixed) in gradient.iter_mut().zip(self.model.fixed()) {
+            if *fixed {
+                *g = 0.0;
+            }
+        }
+        let one = |(shell, nodes): (usize, &ShellNodes)| {
+            let positions = self.positions(shell);
+            let forces: Vec<Vec3> = (0..positions.len() as u32)
+                .map(|v| {
+                    let i = self.model.unknown(nodes.vertices + v);
+                    -Vec3::new(gradient[i], gradient[i + 1], gradient[i + 2])
+                })
+                .collect();
+            let sheet = &self.shells[shell].shell;
+            shell_fields(&sheet.topology, &sheet.rest_positions, &positions, &forces)
+        };
+        self.nodes.iter().enumerate().map(one).collect()
+    }
+}
+
+/// Sets the number of threads of this program, once and before any other work; `false` if they were
+/// already set. Results do not depend on it.
+pub fn set_threads(threads: usize) -> bool {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().is_ok()
+}
