@@ -1,2 +1,64 @@
-//! (to be written)
-fn main() {}
+//! The `toile` command line.
+
+mod args;
+mod bench;
+mod check;
+mod demo;
+mod drape;
+mod files;
+mod json;
+mod progress;
+mod summary;
+mod validate;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+
+/// What the caller's shell is told: 0 good, 1 not certified or with warnings, 2 bad input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Good,
+    Doubtful,
+    Bad,
+}
+
+/// Anything that ends a command with exit code 2, already in words.
+#[derive(Debug)]
+struct Failure(String);
+
+impl<E: std::error::Error> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Failure(error.to_string())
+    }
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    if let Some(threads) = cli.global.threads {
+        toile::set_threads(threads as usize);
+    }
+    let global = &cli.global;
+    let outcome = match &cli.command {
+        Command::Drape(args) => drape::run(args, global),
+        Command::Check(args) => check::run(args, global),
+        Command::Validate(protocol) => validate::run(protocol, global),
+        Command::Demo(args) => demo::run(args, global),
+        Command::Bench(args) => bench::run(args, global),
+        Command::Schema => {
+            json::print_pretty(&toile::io::scene_schema());
+            Ok(Outcome::Good)
+        }
+    };
+    match outcome {
+        Ok(Outcome::Good) => ExitCode::SUCCESS,
+        Ok(Outcome::Doubtful) => ExitCode::from(1),
+        Ok(Outcome::Bad) => ExitCode::from(2),
+        Err(Failure(message)) => {
+            json::tell(&format!("error: {message}"));
+            ExitCode::from(2)
+        }
+    }
+}

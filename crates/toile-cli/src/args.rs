@@ -1,0 +1,306 @@
+//! The words of the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use toile::validate::protocol::ShellModel;
+
+const EXAMPLES: &str = "\
+Examples:
+  toile demo                              hang a sheet by two corners and look at the files
+  toile check dress.obj                   what is wrong with a mesh, in words
+  toile check scene.toml                  the same for a whole scene
+  toile validate cantilever --out report  is the shell right? tables, figures and a verdict
+  toile drape scene.toml --out result     find the equilibrium and certify it
+  toile schema > scene.schema.json        for editors that complete and check scene files
+
+A scene file:
+  [[shell]]
+  mesh = \"cloth.obj\"                      # or { generate = \"sheet\", n = 33, size = 1.0 }
+  thickness = 0.5e-3                      # SI units throughout
+  areal_density = 0.2
+  material = { model = \"koiter\", young = 2.0e5, poisson = 0.3 }
+  pins = { vertices = [0, 12] }
+
+Exit codes: 0 certified or in order, 1 not certified or with warnings, 2 bad input.";
+
+/// Thin elastic things under gravity: find the shape at rest, and prove that it is one.
+#[derive(Debug, Parser)]
+#[command(name = "toile", version, after_help = EXAMPLES, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// Threads to use; all cores by default. The result is the same to the bit.
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) threads: Option<u32>,
+    /// Print one JSON object on standard output instead of text.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// No progress and no summary; errors are still told.
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Find the static equilibrium of a scene and certify it.
+    Drape(DrapeArgs),
+    /// Say in words what is wrong with a mesh or a scene.
+    Check(CheckArgs),
+    /// Measure shells against reference curves and judge them.
+    #[command(subcommand, after_help = VALIDATE_HELP)]
+    Validate(Protocol),
+    /// Hang a sheet by two corners: the whole path in seconds.
+    Demo(DemoArgs),
+    /// Measure: time and quality on fixed tasks.
+    Bench(BenchArgs),
+    /// Print the JSON schema of scene files.
+    Schema,
+}
+
+const DRAPE_HELP: &str = "\
+Writes into DIR, in the units and axes of the input and with its vertex order:
+  equilibrium.obj       the shape; with several shells all joined, and equilibrium_0.obj, … apart
+  equilibrium.ply       with stretch, bending [1/m] and residual [N] per vertex
+  equilibrium.vtp       the same for ParaView
+  equilibrium.glb       for viewers, in metres with y up, coloured by stretch
+  certificate.json      is it an equilibrium? figures, verdict and reason
+  log.jsonl             one line per Newton step, and where the time went
+
+Ctrl-C stops after the current step and writes the best shape so far; a second one stops at once.
+
+Examples:
+  toile drape scene.toml --out result
+  toile drape scene.toml --out result --json | jq .verdict
+  toile drape scene.toml --out result --tolerance 1e-8 --max-steps 50
+
+Exit codes: 0 certified, 1 not certified (the best shape is written all the same), 2 bad input.";
+
+#[derive(Debug, Args)]
+#[command(after_help = DRAPE_HELP)]
+pub(crate) struct DrapeArgs {
+    /// The scene, TOML or JSON.
+    pub(crate) scene: PathBuf,
+    /// Folder for the results; made if it does not exist.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) solver: SolverArgs,
+}
+
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct SolverArgs {
+    /// Largest force left at a vertex, relative to the mean weight of a vertex [default: the scene's, or 1e-9].
+    #[arg(long, value_name = "RESIDUAL", value_parser = positive)]
+    pub(crate) tolerance: Option<f64>,
+    /// Newton steps at most [default: the scene's, or 500].
+    #[arg(long, value_name = "N")]
+    pub(crate) max_steps: Option<u32>,
+}
+
+const CHECK_HELP: &str = "\
+Examples:
+  toile check dress.obj
+  toile check dress.obj --scale 0.01      the file is in centimetres
+  toile check scene.toml --json
+
+Exit codes: 0 in order (perhaps with notes), 1 warnings, 2 errors.";
+
+#[derive(Debug, Args)]
+#[command(after_help = CHECK_HELP)]
+pub(crate) struct CheckArgs {
+    /// A mesh (.obj, .ply, .stl, .gltf, .glb) or a scene (.toml, .json).
+    #[arg(value_name = "MESH|SCENE")]
+    pub(crate) path: PathBuf,
+    /// Length of one unit of a mesh file in metres; scenes have a key of that name.
+    #[arg(long, value_name = "METRES", value_parser = positive)]
+    pub(crate) scale: Option<f64>,
+}
+
+const VALIDATE_HELP: &str = "\
+Each writes a table (CSV) and figures (SVG) into DIR and prints OK or KO by its tolerance.
+
+Examples:
+  toile validate cantilever --out report
+  toile validate cantilever --out report --nu 0 --gammas 0.1,10,1000 --models koiter-tan --resolutions 60,120
+  toile validate lateral-buckling --out report --w-over-l 0.2,0.5 --nu 0.35
+  toile validate rotation --out report --quick
+  toile validate shells --out report --cases end-shear,hemisphere
+
+Models: koiter-average, koiter-sin, koiter-tan, ds-hinge. Exit codes: 0 OK, 1 KO, 2 bad input.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Protocol {
+    /// A strip bent by its weight, against the elastica: cantilever.csv.
+    Cantilever(CantileverArgs),
+    /// The weight at which a strip on edge leaves its plane: lateral_buckling.csv.
+    LateralBuckling(BucklingArgs),
+    /// A clamp turned from the one to the other: rotation.csv.
+    Rotation(RotationArgs),
+    /// Large bending of shells against published curves.
+    Shells(ShellsArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// Folder for tables and figures; made if it does not exist.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Poisson's ratios.
+    #[arg(long, value_delimiter = ',', value_name = "LIST", allow_negative_numbers = true)]
+    pub(crate) nu: Option<Vec<f64>>,
+    /// Shell models.
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) models: Option<Vec<ShellModel>>,
+    /// Vertices along the length, coarsest first.
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) resolutions: Option<Vec<usize>>,
+    /// Allowed relative deviation at the finest resolution.
+    #[arg(long, value_parser = positive)]
+    pub(crate) tolerance: Option<f64>,
+    /// Few points on coarse meshes: seconds instead of minutes.
+    #[arg(long)]
+    pub(crate) quick: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CantileverArgs {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Loads Γ* = ρ g h L³ / D.
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) gammas: Option<Vec<f64>>,
+    /// Lengths of the strips in metres; one specimen per ν and length.
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) lengths: Option<Vec<f64>>,
+    /// Width over length.
+    #[arg(long, value_parser = positive)]
+    pub(crate) w_over_l: Option<f64>,
+    /// Thickness over length.
+    #[arg(long, value_parser = positive)]
+    pub(crate) h_over_l: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BucklingArgs {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Widths over length.
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) w_over_l: Option<Vec<f64>>,
+    /// Thickness over length.
+    #[arg(long, value_parser = positive)]
+    pub(crate) h_over_l: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RotationArgs {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// Steps from 90° to 0°.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) steps: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShellCase {
+    /// Strip bent by a force at its end.
+    EndShear,
+    /// Strip rolled up by a moment at its end.
+    EndMoment,
+    /// Hemisphere with a hole, pinched.
+    Hemisphere,
+    /// Roof under its weight.
+    ScordelisLo,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShellsArgs {
+    /// Folder for tables and figures; made if it does not exist.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Which cases.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "LIST",
+        default_value = "end-shear,end-moment,hemisphere,scordelis-lo"
+    )]
+    pub(crate) cases: Vec<ShellCase>,
+    /// Cells along the longer side, one mesh each; each case has its own by default.
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) resolutions: Option<Vec<usize>>,
+    /// Allowed relative deviation at the finest mesh.
+    #[arg(long, value_parser = positive)]
+    pub(crate) tolerance: Option<f64>,
+}
+
+const DEMO_HELP: &str = "\
+Examples:
+  toile demo
+  toile demo --n 65 --out fine
+  toile drape toile-demo/scene.toml --out toile-demo     after editing the scene";
+
+#[derive(Debug, Args)]
+#[command(after_help = DEMO_HELP)]
+pub(crate) struct DemoArgs {
+    /// Folder for the scene and the results.
+    #[arg(long, short, value_name = "DIR", default_value = "toile-demo")]
+    pub(crate) out: PathBuf,
+    /// Vertices along each side.
+    #[arg(long, default_value_t = 33, value_parser = clap::value_parser!(u32).range(2..=1025))]
+    pub(crate) n: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Task {
+    /// Static hang from the vertical plane to 1e-6: one JSON line.
+    W3,
+    /// Heavy strip at --gamma, against the elastica: one JSON line.
+    W6,
+    /// The same sheet from the horizontal plane to 1e-9, with the shares of the time.
+    Hang,
+    /// Energy, gradient and Hessian of a sheet.
+    Assembly,
+}
+
+const BENCH_HELP: &str = "\
+The sheet: 1 m × 1 m, n × n vertices, 0.2 kg/m², E h = 1000 N/m, ν = 0.3, D = 1e-5 N·m, two corners held.
+
+Examples:
+  toile bench w3 --n 33
+  toile bench w6 --gamma 50 --n 81
+  toile bench hang --n 129
+  toile bench assembly --n 129 --threads 1";
+
+#[derive(Debug, Args)]
+#[command(after_help = BENCH_HELP)]
+pub(crate) struct BenchArgs {
+    /// What to measure.
+    pub(crate) task: Task,
+    /// Vertices along each side; for w6 along the length.
+    #[arg(long, default_value_t = 33, value_parser = clap::value_parser!(u32).range(3..=2049))]
+    pub(crate) n: u32,
+    /// For w6: γ = w L³ / D.
+    #[arg(long, default_value_t = 10.0, value_parser = positive)]
+    pub(crate) gamma: f64,
+    /// For w6: cells across the strip.
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) across: u32,
+    /// Newton steps at most.
+    #[arg(long, default_value_t = 2000)]
+    pub(crate) max_steps: u32,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
+        _ => Err("give a positive number, such as 1e-9".into()),
+    }
+}

@@ -1,0 +1,198 @@
+//! `toile check`: what is wrong with a mesh or a scene, in words.
+
+mod findings;
+mod material;
+
+use std::path::Path;
+
+use toile::geometry::{
+    Severity, Topology, Vec3, bounding_box, diagnose, face_areas, orient_consistently,
+};
+use toile::io::{
+    LoadedShell, MeshData, MeshFormat, Rest, Scene, SceneError, load_scene, load_shell, read_mesh,
+    sniff_format, unsupported_piece,
+};
+
+use crate::args::{CheckArgs, Global};
+use crate::{Failure, Outcome, json};
+use findings::Report;
+
+pub(crate) fn run(args: &CheckArgs, global: &Global) -> Result<Outcome, Failure> {
+    let mut report = Report::default();
+    if is_mesh(&args.path) {
+        check_mesh(&args.path, args.scale.unwrap_or(1.0), &mut report);
+    } else if args.scale.is_some() {
+        return Err(Failure(
+            "--scale is for mesh files; in a scene set `scale` in [[shell]]".into(),
+        ));
+    } else {
+        check_scene(&args.path, &mut report);
+    }
+    if global.json {
+        json::print_pretty(&report.json());
+    } else if !global.quiet {
+        json::print(&report.text());
+    }
+    match report.worst() {
+        None | Some(Severity::Note) => Ok(Outcome::Good),
+        Some(Severity::Warning) => Ok(Outcome::Doubtful),
+        Some(Severity::Error) => Ok(Outcome::Bad),
+    }
+}
+
+/// By the name, else by the content.
+fn is_mesh(path: &Path) -> bool {
+    if MeshFormat::from_path(path).is_some() {
+        return true;
+    }
+    let known =
+        |e: &std::ffi::OsStr| e.eq_ignore_ascii_case("toml") || e.eq_ignore_ascii_case("json");
+    if path.extension().is_some_and(known) {
+        return false;
+    }
+    let head = std::fs::File::open(path).ok().and_then(|file| {
+        use std::io::Read;
+        let mut head = Vec::new();
+        file.take(1 << 12).read_to_end(&mut head).ok().map(|_| head)
+    });
+    head.is_some_and(|h| sniff_format(&h).is_some())
+}
+
+fn check_mesh(path: &Path, scale: f64, report: &mut Report) {
+    report.section(format!("Mesh {}", path.display()));
+    match read_mesh(path) {
+        Ok(mesh) => {
+            let positions: Vec<Vec3> =
+                mesh.positions.iter().map(|p| Vec3::from(*p) * scale).collect();
+            mesh_findings(&mesh, &positions, report);
+        }
+        Err(error) => report.error(error.to_string()),
+    }
+}
+
+/// Size, pieces and every problem of the surface.
+fn mesh_findings(mesh: &MeshData, positions: &[Vec3], report: &mut Report) {
+    report.fact(format!("{} vertices, {} faces", positions.len(), mesh.faces.len()));
+    if let Some([low, high]) = bounding_box(positions) {
+        let d = high - low;
+        report.fact(format!("{:.4} × {:.4} × {:.4} m", d.x, d.y, d.z));
+    }
+    if !mesh.groups.is_empty() {
+        let named = |(name, group): (&String, &toile::io::Group)| {
+            format!("{name} ({} vertices)", group.vertices.len())
+        };
+        let shown: Vec<String> = mesh.groups.iter().take(12).map(named).collect();
+        let more = if mesh.groups.len() > 12 { ", …" } else { "" };
+        report.fact(format!("groups: {}{more}", shown.join(", ")));
+    }
+    if mesh.face_uvs.is_some() {
+        report.fact(format!("texture coordinates: {}", mesh.uvs.len()));
+    }
+    for note in &mesh.notes {
+        report.note(note.clone());
+    }
+    let mut faces = mesh.faces.clone();
+    if let Some(turned) = orient_consistently(&faces) {
+        let count = turned.iter().zip(&faces).filter(|(a, b)| a != b).count();
+        if count > 0 {
+            report.warning(format!(
+                "{count} faces run the other way round than their neighbours; they are turned for the \
+                 computation, but inside and outside may not be what you think: recalculate the normals"
+            ));
+        }
+        faces = turned;
+    }
+    for problem in diagnose(positions, &faces) {
+        report.add(problem.severity, format!("{}; {}", problem.message, problem.remedy));
+    }
+}
+
+fn check_scene(path: &Path, report: &mut Report) {
+    report.section(format!("Scene {}", path.display()));
+    let scene = match load_scene(path) {
+        Ok(scene) => scene,
+        Err(error) => return scene_error(&error, report),
+    };
+    let g = toile::io::scene_gravity(&scene);
+    report.fact(format!("{} shell(s), gravity {:.3} m/s²", scene.shells.len(), g.norm()));
+    if g.norm() == 0.0 {
+        report.note("there is no gravity: the cloth only relaxes to its rest shape".into());
+    } else if g.z > -0.5 * g.norm() {
+        report.warning(format!(
+            "gravity does not point down: with z up it is ({:.2}, {:.2}, {:.2}); it is given in the axes of \
+             the files, check it against `up`",
+            g.x, g.y, g.z
+        ));
+    }
+    for i in 0..scene.shells.len() {
+        let loaded = load_shell(&scene, i);
+        let name = loaded.as_ref().map_or_else(|_| String::new(), |l| format!(" ({})", l.name));
+        report.section(format!("Shell {i}{name}"));
+        match loaded {
+            Ok(loaded) => shell_findings(&scene, i, &loaded, g.norm(), report),
+            Err(error) => scene_error(&error, report),
+        }
+    }
+}
+
+fn scene_error(error: &SceneError, report: &mut Report) {
+    if error.problems().is_empty() {
+        report.error(error.to_string());
+    }
+    for problem in error.problems() {
+        report.error(problem.to_string());
+    }
+}
+
+fn shell_findings(scene: &Scene, i: usize, loaded: &LoadedShell, g: f64, report: &mut Report) {
+    let shell = &loaded.shell;
+    mesh_findings(&loaded.mesh, &shell.positions, report);
+    rest_findings(scene, i, loaded, report);
+    material::findings(&scene.shells[i], loaded, g, report);
+    let (held, n) = (shell.pins.len(), shell.topology.vertex_count());
+    report.fact(format!("{held} of {n} vertices are held"));
+    match unsupported_piece(scene, i, loaded) {
+        Some(problem) => report.error(problem.to_string()),
+        None if held == n => report.warning("every vertex is held: nothing can move".into()),
+        None if held == 1 => report.warning(
+            "one vertex alone is held: the cloth may turn about the vertical through it, and no \
+             certificate can call that stable; hold two"
+                .into(),
+        ),
+        None => {}
+    }
+}
+
+fn rest_findings(scene: &Scene, i: usize, loaded: &LoadedShell, report: &mut Report) {
+    let shell = &loaded.shell;
+    let total = |p: &[Vec3]| face_areas(&shell.topology, p).iter().sum::<f64>();
+    let (rest, now) = (total(&shell.rest_positions), total(&shell.positions));
+    let flat = flatness(&shell.topology, &shell.rest_positions);
+    let origin = match &scene.shells[i].rest {
+        None => "the mesh itself",
+        Some(Rest::Uv) => "the texture coordinates",
+        Some(Rest::File(path)) => path.as_str(),
+    };
+    report.fact(format!("rest shape: {origin}, {rest:.4} m², {flat}"));
+    let ratio = now / rest;
+    if !(0.5..=2.0).contains(&ratio) {
+        report.warning(format!(
+            "the start shape has {ratio:.3} times the area of the rest shape; check the units of both{}",
+            if scene.shells[i].rest == Some(Rest::Uv) {
+                " (texture coordinates are often scaled to 0…1: export the pattern in true size)"
+            } else {
+                ""
+            }
+        ));
+    }
+}
+
+/// Whether all neighbours lie in one plane.
+fn flatness(topology: &Topology, positions: &[Vec3]) -> &'static str {
+    let normals = toile::geometry::face_normals(topology, positions);
+    let bent = topology.interior_edges().any(|(_, edge)| match edge.faces {
+        [Some(f), Some(g)] => normals[f as usize].dot(&normals[g as usize]) < 1.0 - 1e-9,
+        _ => false,
+    });
+    if bent { "curved" } else { "flat" }
+}

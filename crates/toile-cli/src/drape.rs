@@ -1,0 +1,69 @@
+//! `toile drape`.
+
+use std::fs;
+use std::path::Path;
+
+use toile::io::{Scene, load_scene};
+use toile::{Drape, scene_settings};
+
+use crate::args::{DrapeArgs, Global, SolverArgs};
+use crate::progress::{Progress, catch_interrupts};
+use crate::{Failure, Outcome, files, json, summary};
+
+pub(crate) fn run(args: &DrapeArgs, global: &Global) -> Result<Outcome, Failure> {
+    let scene = load_scene(&args.scene)?;
+    let written = drape_to(&scene, &args.out, &args.solver, global)?;
+    Ok(written.outcome)
+}
+
+/// A result on disk.
+pub(crate) struct Written {
+    pub(crate) outcome: Outcome,
+}
+
+/// Drapes a scene, writes everything into `out` and says so.
+pub(crate) fn drape_to(
+    scene: &Scene,
+    out: &Path,
+    solver: &SolverArgs,
+    global: &Global,
+) -> Result<Written, Failure> {
+    catch_interrupts();
+    // Minutes of work must not end in a folder that cannot be written.
+    make_folder(out)?;
+    let mut settings = scene_settings(scene);
+    settings.tolerance = solver.tolerance.unwrap_or(settings.tolerance);
+    settings.max_steps = solver.max_steps.map_or(settings.max_steps, |n| n as usize);
+    let mut progress = Progress::new(global.quiet || global.json);
+    let drape = toile::drape(scene, &settings, |step| progress.step(step));
+    progress.finish();
+    let drape: Drape = drape?;
+    let names = files::write_all(out, &drape)?;
+    if global.json {
+        json::print(&files::certificate(&drape).pretty());
+    } else if !global.quiet {
+        json::print(&summary::text(&drape, &settings, out, &names));
+    } else if !drape.result.certificate.certified {
+        json::tell(&format!("not certified: {}", drape.result.certificate.reason));
+    }
+    let certified = drape.result.certificate.certified;
+    Ok(Written { outcome: if certified { Outcome::Good } else { Outcome::Doubtful } })
+}
+
+/// Makes the folder and tries to write there.
+pub(crate) fn make_folder(out: &Path) -> Result<(), Failure> {
+    if out.exists() && !out.is_dir() {
+        let shown = out.display();
+        return Err(Failure(format!("{shown} is a file, not a folder; choose another --out")));
+    }
+    fs::create_dir_all(out).map_err(|e| {
+        let shown = out.display();
+        Failure(format!("cannot make the folder {shown}: {e}; choose another --out"))
+    })?;
+    let trial = out.join(format!(".toile-{}.tmp", std::process::id()));
+    let tried = fs::write(&trial, b"").and_then(|()| fs::remove_file(&trial));
+    tried.map_err(|e| {
+        let shown = out.display();
+        Failure(format!("cannot write into {shown}: {e}; choose a folder you may write to"))
+    })
+}

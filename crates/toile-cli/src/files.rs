@@ -1,0 +1,196 @@
+//! The files of a result.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use toile::io::{
+    Axes, GlbMesh, Group, ObjWriter, PlyWriter, Up, WriteError, atomic_write, write_glb, write_obj,
+    write_ply, write_vtp,
+};
+use toile::{Drape, Fields};
+
+use crate::json::Object;
+
+const COMMENT: &str = "toile: static equilibrium";
+
+/// Writes every file of a drape; returns their names.
+pub(crate) fn write_all(out: &Path, drape: &Drape) -> Result<Vec<String>, WriteError> {
+    let mut names: Vec<String> = Vec::new();
+    let fields = drape.fields();
+    let several = drape.shells.len() > 1;
+    let each: Vec<Vec<[f64; 3]>> =
+        (0..drape.shells.len()).map(|i| drape.file_positions(i)).collect();
+    for (i, (loaded, positions)) in drape.shells.iter().zip(&each).enumerate() {
+        let name = if several { format!("equilibrium_{i}.obj") } else { "equilibrium.obj".into() };
+        let mesh = &loaded.mesh;
+        let extras = ObjWriter {
+            uvs: &mesh.uvs,
+            face_uvs: mesh.face_uvs.as_deref(),
+            groups: Some(&mesh.groups),
+            comment: Some(COMMENT),
+        };
+        write_obj(out.join(&name), positions, &mesh.faces, &extras)?;
+        names.push(name);
+    }
+    let joined = Joined::new(drape, &each, &fields);
+    if several {
+        let groups = Some(&joined.groups);
+        let extras = ObjWriter { groups, comment: Some(COMMENT), ..ObjWriter::default() };
+        write_obj(out.join("equilibrium.obj"), &joined.positions, &joined.faces, &extras)?;
+        names.push("equilibrium.obj".into());
+    }
+    let columns: [(&str, &[f64]); 3] = [
+        ("stretch", &joined.fields.stretch),
+        ("bending", &joined.fields.bending),
+        ("residual", &joined.fields.residual),
+    ];
+    let extras = PlyWriter {
+        fields: &columns,
+        groups: several.then_some(&joined.groups),
+        comment: Some(COMMENT),
+    };
+    write_ply(out.join("equilibrium.ply"), &joined.positions, &joined.faces, &extras)?;
+    write_vtp(out.join("equilibrium.vtp"), &joined.positions, &joined.faces, &columns)?;
+    write_glb_of(&out.join("equilibrium.glb"), drape, &fields)?;
+    atomic_write(out.join("certificate.json"), |w| writeln!(w, "{}", certificate(drape).pretty()))?;
+    atomic_write(out.join("log.jsonl"), |w| {
+        for line in log(drape) {
+            writeln!(w, "{}", line.line())?;
+        }
+        Ok(())
+    })?;
+    let rest = ["ply", "vtp", "glb"].map(|e| format!("equilibrium.{e}"));
+    names.extend(rest);
+    names.extend(["certificate.json".into(), "log.jsonl".into()]);
+    Ok(names)
+}
+
+/// All shells in one mesh, each a group.
+struct Joined {
+    positions: Vec<[f64; 3]>,
+    faces: Vec<[u32; 3]>,
+    fields: Fields,
+    groups: BTreeMap<String, Group>,
+}
+
+impl Joined {
+    fn new(drape: &Drape, each: &[Vec<[f64; 3]>], fields: &[Fields]) -> Self {
+        // One file has one unit: that of the shells, or metres if they differ.
+        let unit = drape.shells.first().map_or(1.0, |s| s.axes.scale);
+        let same = drape.shells.iter().all(|s| s.axes.scale == unit);
+        let mut joined = Joined {
+            positions: Vec::new(),
+            faces: Vec::new(),
+            fields: Fields { stretch: Vec::new(), bending: Vec::new(), residual: Vec::new() },
+            groups: BTreeMap::new(),
+        };
+        for (i, loaded) in drape.shells.iter().enumerate() {
+            let base = joined.positions.len() as u32;
+            let first_face = joined.faces.len() as u32;
+            if same {
+                joined.positions.extend(&each[i]);
+            } else {
+                let metres = Axes { scale: 1.0, ..loaded.axes };
+                joined
+                    .positions
+                    .extend(drape.positions(i).iter().map(|p| metres.to_file((*p).into())));
+            }
+            joined.faces.extend(loaded.mesh.faces.iter().map(|f| f.map(|v| base + v)));
+            joined.fields.stretch.extend(&fields[i].stretch);
+            joined.fields.bending.extend(&fields[i].bending);
+            joined.fields.residual.extend(&fields[i].residual);
+            let group = Group {
+                vertices: (base..joined.positions.len() as u32).collect(),
+                faces: (first_face..joined.faces.len() as u32).collect(),
+            };
+            joined.groups.insert(format!("shell_{i}"), group);
+        }
+        joined
+    }
+}
+
+/// One mesh per shell in metres, y up, coloured by stretch from white to red.
+fn write_glb_of(out: &Path, drape: &Drape, fields: &[Fields]) -> Result<(), WriteError> {
+    let axes = Axes { up: Up::Y, scale: 1.0 };
+    let most = fields.iter().flat_map(|f| &f.stretch).fold(1e-6, |m: f64, s| m.max(*s));
+    let points: Vec<Vec<[f64; 3]>> = (0..drape.shells.len())
+        .map(|i| drape.positions(i).iter().map(|p| axes.to_file((*p).into())).collect())
+        .collect();
+    let colors: Vec<Vec<[f32; 4]>> = fields
+        .iter()
+        .map(|f| {
+            let color = |s: &f64| {
+                let pale = 1.0 - (s / most).clamp(0.0, 1.0) as f32;
+                [0.9, 0.15 + 0.75 * pale, 0.15 + 0.75 * pale, 1.0]
+            };
+            f.stretch.iter().map(color).collect()
+        })
+        .collect();
+    let meshes: Vec<GlbMesh<'_>> = drape
+        .shells
+        .iter()
+        .enumerate()
+        .map(|(i, loaded)| GlbMesh {
+            name: &loaded.name,
+            positions: &points[i],
+            faces: &loaded.mesh.faces,
+            colors: Some(&colors[i]),
+        })
+        .collect();
+    write_glb(out, &meshes)
+}
+
+/// The certificate with the keys of the contract, and how the result was found. No times: the same
+/// scene gives the same file.
+pub(crate) fn certificate(drape: &Drape) -> Object {
+    let (result, c) = (&drape.result, &drape.result.certificate);
+    Object::default()
+        .with("verdict", c.verdict())
+        .with("reason", c.reason.as_str())
+        .with("residual", c.residual)
+        .with("residual_n", c.residual_n)
+        .with("cone_gap", c.cone_gap)
+        .with("cone_margin", c.cone_margin)
+        .with("penetration", c.penetration)
+        .with("stability", c.stability)
+        .with("drift", c.drift)
+        .with("target_error_max", c.target_error_max)
+        .with("target_error_rms", c.target_error_rms)
+        .with("size", c.size)
+        .with("negative_modes", c.negative_modes)
+        .with("energy", result.energy)
+        .with("stop", format!("{:?}", result.stop))
+        .with("steps", result.history.len())
+        .with("factorisations", result.factorisations)
+        .with("escapes", result.escapes)
+        .with("vertices", drape.model.vertex_count())
+        .with("unknowns", drape.model.len())
+}
+
+fn log(drape: &Drape) -> Vec<Object> {
+    let result = &drape.result;
+    let step = |s: &toile::solve::Step| {
+        Object::default()
+            .with("step", s.step)
+            .with("energy", s.energy)
+            .with("residual", s.residual)
+            .with("shift", s.shift)
+            .with("exact", s.exact)
+            .with("scale", s.scale)
+            .with("length", s.length)
+            .with("seconds", s.elapsed.as_secs_f64())
+    };
+    let t = result.timings;
+    let last = Object::default()
+        .with("stop", format!("{:?}", result.stop))
+        .with("steps", result.history.len())
+        .with("energy", result.energy)
+        .with("residual", result.certificate.residual)
+        .with("analysis", t.analysis.as_secs_f64())
+        .with("assembly", t.assembly.as_secs_f64())
+        .with("factorisation", t.factorisation.as_secs_f64())
+        .with("solve", t.solve.as_secs_f64())
+        .with("evaluation", t.evaluation.as_secs_f64())
+        .with("total", t.total.as_secs_f64());
+    result.history.iter().map(step).chain([last]).collect()
+}

@@ -1,0 +1,84 @@
+//! The result in a few lines for people.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use toile::Drape;
+use toile::solve::{NewtonSettings, Stop};
+
+/// What was draped, how it went, the certificate, and where the files are.
+pub(crate) fn text(
+    drape: &Drape,
+    settings: &NewtonSettings,
+    out: &Path,
+    names: &[String],
+) -> String {
+    let (result, certificate) = (&drape.result, &drape.result.certificate);
+    let mut text = String::new();
+    for (i, loaded) in drape.shells.iter().enumerate() {
+        let shell = &loaded.shell;
+        let _ = writeln!(
+            text,
+            "shell {i} ({}): {} vertices, {} faces, {} held",
+            loaded.name,
+            shell.topology.vertex_count(),
+            shell.topology.face_count(),
+            shell.pins.len()
+        );
+        for note in &loaded.notes {
+            let _ = writeln!(text, "  note: {note}");
+        }
+    }
+    let _ = writeln!(
+        text,
+        "{} steps, {} factorisations, {:.2} s; energy {:.9e} J",
+        result.history.len(),
+        result.factorisations,
+        result.timings.total.as_secs_f64(),
+        result.energy
+    );
+    let _ = writeln!(text, "{}: {}", certificate.verdict(), certificate.reason);
+    if !certificate.certified {
+        let advice = advice(result.stop, settings);
+        if !advice.is_empty() {
+            let _ = writeln!(text, "  {advice}");
+        }
+    }
+    let _ = writeln!(
+        text,
+        "  residual   {:.2e} of a vertex's weight ({:.2e} N)",
+        certificate.residual, certificate.residual_n
+    );
+    if let Some(stability) = certificate.stability {
+        let _ = writeln!(text, "  stability  {stability:.4e} 1/s²");
+    }
+    let _ = writeln!(text, "  size       {:.4} m", certificate.size);
+    let _ = write!(text, "written to {}: {}", out.display(), names.join(", "));
+    text
+}
+
+/// What to try, by the reason for which the search ended.
+fn advice(stop: Stop, settings: &NewtonSettings) -> String {
+    match stop {
+        Stop::StepLimit => format!(
+            "the search ended after {} steps; allow more with --max-steps, or drape the result further: \
+             it is the start shape of the next run with `mesh = \"equilibrium.obj\"` and the old mesh as `rest`",
+            settings.max_steps
+        ),
+        Stop::Stagnation => {
+            "rounding leaves no better step: look for slivers and very uneven edges with \
+                             `toile check`, or accept a larger --tolerance"
+                .into()
+        }
+        Stop::NotFinite => {
+            "the start shape has a collapsed or folded face: look at it with `toile check`".into()
+        }
+        Stop::Interrupted => "the best shape so far was written".into(),
+        Stop::Minimum if settings.tolerance > toile::sim::CERTIFIED_RESIDUAL => format!(
+            "--tolerance {:e} is looser than the {:e} a certificate asks for",
+            settings.tolerance,
+            toile::sim::CERTIFIED_RESIDUAL
+        ),
+        Stop::Minimum | Stop::Degenerate => String::new(),
+    }
+}

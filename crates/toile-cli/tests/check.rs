@@ -1,0 +1,88 @@
+//! `toile check`: words, and an exit code by severity.
+
+mod common;
+
+use common::{Folder, SHEET, code, grid, said, scene, toile};
+
+#[test]
+fn a_sound_mesh_is_in_order_and_a_large_one_is_suspected() {
+    let folder = Folder::new();
+    folder.write("good.obj", &grid(5, |u, v| [u, v, 0.0]));
+    let good = toile(&folder, &["check", "good.obj"]);
+    assert_eq!(code(&good), 0, "{}", said(&good));
+    assert!(said(&good).contains("25 vertices") && said(&good).contains("in order"));
+
+    folder.write("cm.obj", &grid(5, |u, v| [170.0 * u, 170.0 * v, 0.0]));
+    let large = toile(&folder, &["check", "cm.obj"]);
+    assert_eq!(code(&large), 1, "{}", said(&large));
+    assert!(said(&large).contains("scale = 0.01"), "{}", said(&large));
+    let told = toile(&folder, &["check", "cm.obj", "--scale", "0.01"]);
+    assert_eq!(code(&told), 0, "{}", said(&told));
+}
+
+#[test]
+fn faces_the_wrong_way_round_are_a_warning_and_three_at_an_edge_an_error() {
+    let folder = Folder::new();
+    let turned = grid(3, |u, v| [u, v, 0.0]).replacen("f 1 2 5", "f 2 1 5", 1);
+    folder.write("turned.obj", &turned);
+    let output = toile(&folder, &["check", "turned.obj"]);
+    assert_eq!(code(&output), 1, "{}", said(&output));
+    assert!(said(&output).contains("other way round"), "{}", said(&output));
+
+    let fan = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 -1 0\nv 0 0 1\nf 1 2 3\nf 2 1 4\nf 1 2 5\n";
+    folder.write("fan.obj", fan);
+    let output = toile(&folder, &["check", "fan.obj", "--json"]);
+    assert_eq!(code(&output), 2, "{}", said(&output));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["severity"], "error", "{json}");
+    let missing = toile(&folder, &["check", "none.obj"]);
+    assert_eq!(code(&missing), 2);
+    assert!(said(&missing).contains("none.obj"));
+}
+
+#[test]
+fn a_scene_is_judged_by_its_material_and_pins() {
+    let folder = Folder::new();
+    let mesh = "mesh = { generate = \"sheet\", n = 9, size = 1 }";
+    let check = |text: &str| {
+        folder.write("scene.toml", text);
+        let output = toile(&folder, &["check", "scene.toml"]);
+        (code(&output), said(&output))
+    };
+    let sound = scene(&format!("{mesh}\npins = {{ vertices = [72, 80] }}"));
+    let (status, text) = check(&sound);
+    assert_eq!(status, 0, "{text}");
+    assert!(text.contains("2 of 81 vertices are held") && text.contains("softness"), "{text}");
+
+    let (status, text) = check(&sound.replace("poisson = 0.3", "poisson = 0.5"));
+    assert_eq!(status, 1, "{text}");
+    assert!(text.contains("rubber"), "{text}");
+    let (status, text) = check(&sound.replace("thickness = 1e-3", "thickness = 0.5"));
+    assert_eq!(status, 1, "{text}");
+    assert!(text.contains("not a thin sheet"), "{text}");
+    let (status, text) = check(&sound.replace("young = 1e6", "young = 1e3"));
+    assert_eq!(status, 1, "{text}");
+    assert!(text.contains("under its own weight"), "{text}");
+    let (status, text) = check(&sound.replace("[72, 80]", "[72]"));
+    assert_eq!(status, 1, "{text}");
+    assert!(text.contains("one vertex alone"), "{text}");
+    let (status, text) = check(&scene(mesh));
+    assert_eq!(status, 2, "{text}");
+    assert!(text.contains("nothing holds"), "{text}");
+    let (status, text) = check(&format!("gravity = [0, 9.81, 0]\n{sound}"));
+    assert_eq!(status, 1, "{text}");
+    assert!(text.contains("does not point down"), "{text}");
+    // A second shell that is wrong does not hide what is said about the first.
+    let (status, text) = check(&format!("{sound}[[shell]]\nmesh = \"gone.obj\"\n{SHEET}"));
+    assert_eq!(status, 2, "{text}");
+    assert!(text.contains("gone.obj"), "{text}");
+}
+
+#[test]
+fn the_schema_is_json_and_knows_shells() {
+    let folder = Folder::new();
+    let output = toile(&folder, &["schema"]);
+    assert_eq!(code(&output), 0);
+    let schema: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(schema["properties"]["shell"].is_object(), "{schema}");
+}

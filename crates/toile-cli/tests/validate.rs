@@ -1,0 +1,51 @@
+//! `toile validate`: tables with their columns, and an exit code by verdict.
+
+mod common;
+
+use std::fs;
+
+use common::{Folder, code, said, toile};
+
+#[test]
+fn a_cantilever_is_measured_where_it_is_asked_for() {
+    let folder = Folder::new();
+    let args = "validate cantilever --out d --nu 0 --gammas 1,10 --models koiter-tan --resolutions 12,16 \
+                --lengths 0.5 --tolerance 0.03";
+    let output = toile(&folder, &args.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let table = fs::read_to_string(folder.0.join("d/cantilever.csv")).unwrap();
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines[0], "gamma,h_over_w,nu,model,resolution");
+    assert_eq!(lines.len(), 5, "{table}");
+    assert!(lines[1..].iter().all(|l| l.contains("koiter-tan")), "{table}");
+    assert!(fs::read_dir(folder.0.join("d")).unwrap().count() > 1, "no figure");
+}
+
+#[test]
+fn thresholds_of_buckling_have_their_table() {
+    let folder = Folder::new();
+    let args = "validate lateral-buckling --out d --nu 0.35 --w-over-l 0.5 --models koiter-sin \
+                --resolutions 8,12 --tolerance 0.1 --json";
+    let output = toile(&folder, &args.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let table = fs::read_to_string(folder.0.join("d/lateral_buckling.csv")).unwrap();
+    assert!(table.starts_with("w_over_l,nu,gamma_c,model,resolution\n"), "{table}");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(json["verdict"], "OK");
+}
+
+#[test]
+fn the_verdict_follows_the_tolerance() {
+    let folder = Folder::new();
+    for (tolerance, status) in [("0.5", 0), ("1e-9", 1)] {
+        let args = ["validate", "shells", "--cases", "scordelis-lo", "--resolutions", "4,8"];
+        let output =
+            toile(&folder, &[&args[..], &["--out", "d", "--tolerance", tolerance]].concat());
+        assert_eq!(code(&output), status, "{}", said(&output));
+    }
+    let bad = toile(&folder, &["validate", "cantilever", "--out", "d", "--models", "koiter"]);
+    assert_eq!(code(&bad), 2);
+    assert!(said(&bad).contains("koiter-average"), "{}", said(&bad));
+    let bad = toile(&folder, &["validate", "cantilever", "--out", "d", "--gammas", "-1"]);
+    assert_eq!(code(&bad), 2, "{}", said(&bad));
+}
