@@ -178,16 +178,18 @@ impl Case {
             Axis::linear("load / full load"),
         )
         .with_verdict(self.verdict());
-        let markers = [Marker::Circle, Marker::Square, Marker::Triangle, Marker::Diamond];
+        let markers = [Marker::Circle, Marker::Square, Marker::Triangle];
         for k in 0..2 {
             if let Some(run) = self.runs.last() {
                 let points = run.points.iter().filter(|p| !p.expected[k].is_nan());
-                let curve: Vec<(f64, f64)> = std::iter::once((0.0, 0.0))
-                    .chain(points.map(|p| (p.expected[k], p.load)))
-                    .collect();
-                if curve.len() > 1 {
-                    let name = format!("{}, reference", self.names[k]);
+                let mut curve: Vec<(f64, f64)> = points.map(|p| (p.expected[k], p.load)).collect();
+                let name = format!("{}, reference", self.names[k]);
+                // A line through a few points of a curve would not be the curve.
+                if curve.len() == run.points.len() {
+                    curve.insert(0, (0.0, 0.0));
                     plot = plot.with(Series::line(name, curve).coloured(k));
+                } else if !curve.is_empty() {
+                    plot = plot.with(Series::markers(name, Marker::Diamond, curve).coloured(k));
                 }
             }
             if let Some((name, rows)) = &self.published {
