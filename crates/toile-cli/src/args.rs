@@ -69,6 +69,7 @@ Writes into DIR, in the units and axes of the input and with its vertex order:
   equilibrium.obj       the shape; with several shells all joined, and equilibrium_0.obj, … apart
   equilibrium.ply       with stretch, bending [1/m] and residual [N] per vertex
   equilibrium.vtp       the same for ParaView
+  equilibrium.png       a picture
   equilibrium.glb       for viewers, in metres with y up, coloured by stretch
   certificate.json      is it an equilibrium? figures, verdict and reason
   log.jsonl             one line per Newton step, and where the time went

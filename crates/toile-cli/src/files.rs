@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use toile::io::{
-    Axes, GlbMesh, Group, ObjWriter, PlyWriter, Up, WriteError, atomic_write, write_glb, write_obj,
-    write_ply, write_vtp,
+    Axes, GlbMesh, Group, ObjWriter, PictureMesh, PlyWriter, Up, View, WriteError, atomic_write,
+    png_to, render, write_glb, write_obj, write_ply, write_vtp,
 };
 use toile::{Drape, Fields};
 
@@ -52,6 +52,7 @@ pub(crate) fn write_all(out: &Path, drape: &Drape) -> Result<Vec<String>, WriteE
     write_ply(out.join("equilibrium.ply"), &joined.positions, &joined.faces, &extras)?;
     write_vtp(out.join("equilibrium.vtp"), &joined.positions, &joined.faces, &columns)?;
     write_glb_of(&out.join("equilibrium.glb"), drape, &fields)?;
+    write_picture(&out.join("equilibrium.png"), drape)?;
     atomic_write(out.join("certificate.json"), |w| writeln!(w, "{}", certificate(drape).pretty()))?;
     atomic_write(out.join("log.jsonl"), |w| {
         for line in log(drape) {
@@ -59,7 +60,7 @@ pub(crate) fn write_all(out: &Path, drape: &Drape) -> Result<Vec<String>, WriteE
         }
         Ok(())
     })?;
-    let rest = ["ply", "vtp", "glb"].map(|e| format!("equilibrium.{e}"));
+    let rest = ["ply", "vtp", "glb", "png"].map(|e| format!("equilibrium.{e}"));
     names.extend(rest);
     names.extend(["certificate.json".into(), "log.jsonl".into()]);
     Ok(names)
@@ -138,6 +139,25 @@ fn write_glb_of(out: &Path, drape: &Drape, fields: &[Fields]) -> Result<(), Writ
         })
         .collect();
     write_glb(out, &meshes)
+}
+
+/// All shells, seen half from the front.
+fn write_picture(out: &Path, drape: &Drape) -> Result<(), WriteError> {
+    let points: Vec<Vec<[f64; 3]>> = (0..drape.shells.len())
+        .map(|i| drape.positions(i).iter().map(|p| (*p).into()).collect())
+        .collect();
+    let meshes: Vec<PictureMesh<'_>> = drape
+        .shells
+        .iter()
+        .zip(&points)
+        .map(|(loaded, points)| PictureMesh {
+            positions: points,
+            faces: &loaded.mesh.faces,
+            field: None,
+        })
+        .collect();
+    let picture = render(&meshes, &View::default());
+    atomic_write(out, |w| png_to(w, &picture))
 }
 
 /// The certificate with the keys of the contract, and how the result was found. No times: the same

@@ -28,6 +28,7 @@ mod mesh;
 mod model;
 mod obj;
 mod obj_write;
+mod picture;
 mod ply;
 mod ply_header;
 mod ply_write;
@@ -51,6 +52,7 @@ pub use mesh::{Group, MeshData, MeshFormat, Stitch, parse_mesh, read_mesh, sniff
 pub use model::{LoadedShell, load_shell, load_shells, scene_gravity, unsupported_piece};
 pub use obj::{parse_stitches, read_stitches};
 pub use obj_write::{ObjWriter, obj_to, write_obj};
+pub use picture::{Picture, PictureMesh, View, png_to, render};
 pub use ply_write::{PlyWriter, ply_to, write_ply};
 pub use scene::{
     Annulus, Bending, Cone, Cylinder, Disc, DiscreteShells, Generator, Koiter, Material, Membrane,

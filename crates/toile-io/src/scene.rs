@@ -180,7 +180,7 @@ pub enum Membrane {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiscreteShells {
-    /// Stiffness of edges \[N/m\].
+    /// Tension per unit strain of an edge \[N\].
     pub k_length: f64,
     /// Stiffness of areas \[N/m\].
     pub k_area: f64,
