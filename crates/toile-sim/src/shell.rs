@@ -214,9 +214,13 @@ impl Shell {
         for (f, corners) in topology.faces().iter().enumerate() {
             let mut stencil = [NO_NODE; 9];
             let mut rules = [EdgeRule { fold: 0.0, turn: 0.0 }; 3];
+            // The metric is measured at the first corner. With the longest edge opposite to it the two edges
+            // there are the short ones, and the strain of a sliver does not drown in their difference.
+            let first = self.corner_across_longest_edge(corners);
+            let turned: [usize; 3] = std::array::from_fn(|m| (first + m) % 3);
             for m in 0..3 {
-                stencil[m] = base + corners[m];
-                let e = topology.face_edges()[f][m] as usize;
+                stencil[m] = base + corners[turned[m]];
+                let e = topology.face_edges()[f][turned[m]] as usize;
                 let edge = &topology.edges()[e];
                 let side = usize::from(edge.faces[0] != Some(f as u32));
                 if clamped[f] {
@@ -232,12 +236,18 @@ impl Shell {
                     rules[m].turn = if side == 0 { 1.0 } else { -1.0 };
                 }
             }
-            let [p, q, r] = corners.map(|v| self.rest_positions[v as usize]);
+            let [p, q, r] = turned.map(|m| self.rest_positions[corners[m] as usize]);
             let warp = warp_in_face(&(q - p), &(r - p), &warp);
             energies.push(KoiterFace { normals, edges: rules, membrane, stiffness, warp });
             nodes.push(stencil);
         }
         builder.add::<_, 21, 9>(Role::Elastic, energies, nodes);
+    }
+
+    fn corner_across_longest_edge(&self, corners: &[u32; 3]) -> usize {
+        let p = corners.map(|v| self.rest_positions[v as usize]);
+        let across = |m: usize| (p[(m + 1) % 3] - p[(m + 2) % 3]).norm_squared();
+        (1..3).fold(0, |best, m| if across(m) > across(best) { m } else { best })
     }
 
     fn add_hinges(&self, builder: &mut ModelBuilder, base: u32, clamped: &[bool], k_bend: f64) {

@@ -154,6 +154,7 @@ pub fn minimize<O: Objective>(
     let mut stop = Stop::StepLimit;
     let mut history: Vec<Step> = Vec::new();
     let mut escapes = 0;
+    let mut patience = Patience::new(search.energy, search.residual);
     if !(search.energy.is_finite() && search.residual.is_finite()) {
         stop = Stop::NotFinite;
     } else {
@@ -187,6 +188,10 @@ pub fn minimize<O: Objective>(
                 stop = Stop::Interrupted;
                 break;
             }
+            if !patience.goes_on(search.energy, search.residual) {
+                stop = Stop::Stagnation;
+                break;
+            }
             // A saddle draws Newton in; with an indefinite Hessian there is no need to go all the way.
             if !step.exact && search.residual < SADDLE_SUSPECTED && search.escape()? {
                 escapes += 1;
@@ -205,6 +210,32 @@ pub fn minimize<O: Objective>(
         escapes,
         timings: search.timings,
     })
+}
+
+/// Ends a search that goes round in circles.
+struct Patience {
+    energy: f64,
+    residual: f64,
+    /// Steps since either was last improved.
+    idle: usize,
+}
+
+impl Patience {
+    fn new(energy: f64, residual: f64) -> Self {
+        Self { energy, residual, idle: 0 }
+    }
+
+    fn goes_on(&mut self, energy: f64, residual: f64) -> bool {
+        let lower = energy < self.energy - ENERGY_NOISE * self.energy.abs();
+        if lower || residual < 0.9 * self.residual {
+            self.energy = self.energy.min(energy);
+            self.residual = self.residual.min(residual);
+            self.idle = 0;
+        } else {
+            self.idle += 1;
+        }
+        self.idle < IDLE_LIMIT
+    }
 }
 
 /// Where the search stood before it dared to go up.
@@ -256,6 +287,9 @@ const RISE_LIMIT: f64 = 20.0;
 
 /// Shortest part of a Newton step that is tried before the Hessian is shifted instead.
 const SHORTEST_PART: f64 = 1e-3;
+
+/// Steps without a lower energy or residual after which there is no hope.
+const IDLE_LIMIT: usize = 30;
 
 /// Residual below which an indefinite Hessian is looked at for a way out.
 const SADDLE_SUSPECTED: f64 = 1e-2;
