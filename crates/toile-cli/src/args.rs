@@ -285,18 +285,32 @@ Examples:
 pub(crate) struct BenchArgs {
     /// What to measure.
     pub(crate) task: Task,
-    /// Vertices along each side; for w6 along the length.
-    #[arg(long, default_value_t = 33, value_parser = clap::value_parser!(u32).range(3..=2049))]
-    pub(crate) n: u32,
+    /// Vertices along each side [default: 33]; for w6 along the length [default: 241].
+    #[arg(long, value_parser = clap::value_parser!(u32).range(3..=2049))]
+    pub(crate) n: Option<u32>,
+    /// Mid-edge normals of the sheet [default: average for w3, as the peer it is compared with; tan otherwise].
+    #[arg(long, value_enum)]
+    pub(crate) normals: Option<Normals>,
     /// For w6: γ = w L³ / D.
     #[arg(long, default_value_t = 10.0, value_parser = positive)]
     pub(crate) gamma: f64,
     /// For w6: cells across the strip.
-    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) across: u32,
     /// Newton steps at most.
     #[arg(long, default_value_t = 2000)]
     pub(crate) max_steps: u32,
+}
+
+/// Rule for mid-edge normals.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Normals {
+    /// Mean of the two face normals.
+    Average,
+    /// Edge angles are unknowns, b = 2h sin α.
+    Sin,
+    /// Edge angles are unknowns, b = 2h tan α.
+    Tan,
 }
 
 fn positive(text: &str) -> Result<f64, String> {
