@@ -31,7 +31,7 @@ pub struct View {
 impl Default for View {
     fn default() -> Self {
         // Half from the front: pinned edges stay readable and folds show.
-        Self { width: 900, height: 700, azimuth: -1.1, elevation: 0.25 }
+        Self { width: 900, height: 700, azimuth: -1.1, elevation: 0.35 }
     }
 }
 
@@ -94,11 +94,8 @@ pub fn render(meshes: &[PictureMesh<'_>], view: &View) -> Picture {
 
     let mut depth = vec![f64::NEG_INFINITY; wide * high];
     let mut color = vec![BACKGROUND; wide * high];
-    let light = unit([
-        eye[0] - 0.6 * right[0] + 0.7 * up[0],
-        eye[1] - 0.6 * right[1] + 0.7 * up[1],
-        eye[2] - 0.6 * right[2] + 0.7 * up[2],
-    ]);
+    // From above and beside the eye: folds throw their own shade.
+    let light = unit(std::array::from_fn(|k| 0.6 * eye[k] - 0.8 * right[k] + 0.7 * up[k]));
     for mesh in meshes {
         let normals = vertex_normals(mesh);
         let range = mesh.field.map(|f| {
@@ -166,7 +163,7 @@ pub fn render(meshes: &[PictureMesh<'_>], view: &View) -> Picture {
                             }
                         }
                     };
-                    color[pixel] = base.map(|c| (c * (0.30 + 0.75 * lambert) + shine).min(1.0));
+                    color[pixel] = base.map(|c| (c * (0.22 + 0.88 * lambert) + shine).min(1.0));
                 }
             }
         }
