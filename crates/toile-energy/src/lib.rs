@@ -14,11 +14,13 @@
 //!
 //! # What bending modulus the discretisations really have
 //!
-//! On a smooth surface [`KoiterFace`] converges to Koiter's energy ½ D κ² per area, whatever the
-//! triangulation (check: `cylinder_patch_has_the_plate_modulus`). [`HingeBend`] does not: the angle of a
-//! hinge measures curvature across its own edge only, so the modulus depends on how the edges lie.
-//! On equilateral triangles it is 3 k_b in every direction; on right triangles it runs from 3 k_b to 9 k_b.
-//! Setting k_b = D, as is often done, is therefore three times too stiff at best
+//! On a smooth surface [`KoiterFace`] with `Sin` or `Tan` normals converges to Koiter's energy ½ D κ² per area,
+//! whatever the triangulation (check: `cylinder_patch_has_the_plate_modulus` in toile-validate). `Average` normals do so only on
+//! regular meshes: on alternating diagonals or random triangles they come out up to 1.5 D, too stiff in twist, and refinement does not
+//! cure it (check: `averaged_normals_are_too_stiff_on_irregular_triangles`); they cost a third of the unknowns, and on curved
+//! shells they are not to be trusted. [`HingeBend`] converges on no general mesh: the angle of a hinge measures curvature across its
+//! own edge only, so the modulus depends on how the edges lie. On equilateral triangles it is 3 k_b in every direction;
+//! on right triangles it runs from 3 k_b to 9 k_b. Setting k_b = D, as is often done, is therefore three times too stiff at best
 //! (check: `hinges_are_three_times_too_stiff_on_equilateral_triangles`); the remedy on equilateral meshes is
 //! k_b = D/3, and there is none for a general mesh.
 //! References: Grinspun et al. 2003; Ly 2021, §1.1.2 and the corrections to its eq. 1.12.

@@ -175,7 +175,11 @@ mod tests {
             for part in [0.5, 1.0, 0.3] {
                 let (sin, cos) = h.fold(part);
                 let (s, c) = (part * h.angle()).sin_cos();
-                assert!((sin - s).abs() < 1e-15 && (cos - c).abs() < 1e-15, "{part} of {}", h.angle());
+                assert!(
+                    (sin - s).abs() < 1e-15 && (cos - c).abs() < 1e-15,
+                    "{part} of {}",
+                    h.angle()
+                );
             }
         }
     }

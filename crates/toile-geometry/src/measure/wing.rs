@@ -39,7 +39,13 @@ impl Wing {
     pub fn new(c: &Point, a: &Point, b: &Point) -> Self {
         let e = b - a;
         let inverse_length = 1.0 / e.norm();
-        Self::on_edge(&(e * inverse_length), inverse_length, &(c - a), &(a - c).cross(&(b - c)), 1.0)
+        Self::on_edge(
+            &(e * inverse_length),
+            inverse_length,
+            &(c - a),
+            &(a - c).cross(&(b - c)),
+            1.0,
+        )
     }
 
     /// The wing whose apex lies at `ac` from a, on an edge of known direction and length; `side` = −1
