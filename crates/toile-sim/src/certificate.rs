@@ -109,13 +109,23 @@ pub fn certify(model: &Model, state: &State) -> Result<Certificate, SimError> {
     let (stability, inertia) = stability(model, state)?;
     certificate.stability = stability;
     certificate.negative_modes = inertia.map(|i| i.negative);
-    let stable = stability.is_some_and(|s| s > 0.0) && inertia.is_none_or(|i| i.negative == 0);
+    let noise = neutral_limit(model, certificate.size);
+    let stable = stability.is_some_and(|s| s > noise) && inertia.is_none_or(|i| i.negative == 0);
     certificate.certified = residual <= CERTIFIED_RESIDUAL && stable;
-    certificate.reason = reason(&certificate, stable);
+    certificate.reason = reason(&certificate, stable, noise);
     Ok(certificate)
 }
 
-fn reason(c: &Certificate, stable: bool) -> String {
+/// Eigenvalue below which a motion counts as not resisted at all: 1e-9 of that of a pendulum as long as the
+/// model, well above rounding \[1/s²\].
+fn neutral_limit(model: &Model, size: f64) -> f64 {
+    let mass: f64 = model.vertices().iter().map(|&v| model.masses()[model.unknown(v)]).sum();
+    let force = force_unit(model) * model.vertex_count() as f64;
+    let pendulum = force / (mass * size);
+    if pendulum.is_finite() { 1e-9 * pendulum } else { 0.0 }
+}
+
+fn reason(c: &Certificate, stable: bool, noise: f64) -> String {
     let balance = if c.residual <= CERTIFIED_RESIDUAL {
         format!("forces balance to {:.1e} of a vertex's weight", c.residual)
     } else {
@@ -127,7 +137,7 @@ fn reason(c: &Certificate, stable: bool) -> String {
     };
     match (stable, c.stability) {
         (true, _) => format!("{balance}; every small motion is resisted"),
-        (false, Some(s)) if s < 0.0 => {
+        (false, Some(s)) if s < -noise => {
             let modes = c.negative_modes.unwrap_or(1).max(1);
             format!(
                 "{balance}; but it is unstable: {modes} way(s) to fall, the steepest with {s:.2e} 1/s²"

@@ -170,6 +170,19 @@ fn a_saddle_is_not_certified() {
 }
 
 #[test]
+fn hung_from_one_point_nothing_resists_turning() {
+    let n = 4;
+    let mesh = generate::sheet(n, 0.3);
+    // Stiff enough not to fold through itself, which nothing forbids without contact.
+    let board = ShellMaterial::isotropic(1e5, 0.3, 1e-2);
+    let (model, _) = model(&mesh, mesh.positions.clone(), board, vec![0]);
+    let found = equilibrium(&model, model.start(), &NewtonSettings::default(), |_| true).unwrap();
+    assert!(found.certificate.residual < 1e-8, "{:?}", found.certificate);
+    assert!(!found.certificate.certified);
+    assert!(found.certificate.reason.contains("not resisted"), "{}", found.certificate.reason);
+}
+
+#[test]
 fn two_pieces_hang_as_each_would_alone() {
     let n = 5;
     let mesh = generate::sheet(n, 0.5);

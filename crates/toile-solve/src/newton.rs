@@ -371,12 +371,16 @@ impl<'a, O: Objective> Search<'a, O> {
             self.exact_pause -= 1;
         }
         let least_shift = self.least_shift();
+        // Where no part of a step helps, going up once more would only lead back here.
+        let mut sober = false;
         loop {
             if self.factorize(true, !exact, self.shift)? {
                 self.solve()?;
                 let length = self.objective.step_ratio(&self.direction);
                 if length <= 1.0 {
-                    let scale = if self.dare(settings.daring) { 1.0 } else { self.line_search() };
+                    let daring = if sober { 0 } else { settings.daring };
+                    let scale = if self.dare(daring) { 1.0 } else { self.line_search() };
+                    sober = true;
                     if scale > 0.0 {
                         let shift = self.shift;
                         if exact {
@@ -414,7 +418,7 @@ impl<'a, O: Objective> Search<'a, O> {
     fn least_shift(&self) -> f64 {
         let metric = self.objective.metric();
         let descent: Vec<f64> = self.gradient.iter().zip(metric).map(|(g, m)| g / m).collect();
-        1e-4 * self.objective.step_ratio(&descent)
+        (1e-4 * self.objective.step_ratio(&descent)).max(1e-30)
     }
 
     fn raise_shift(&mut self, length: f64, least_shift: f64) {
