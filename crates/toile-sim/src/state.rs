@@ -6,7 +6,8 @@ use std::ops::Range;
 ///
 /// Each is a sum `high + low` with `low` below half a unit in the last place of `high`. A stiff fine mesh
 /// needs it: at an edge of 4 mm, one metre from the origin, rounding a position to double precision
-/// already makes forces of 1e-13 N, more than the residual asked for. Differences of nearby points
+/// makes forces of the order of 1e-13 N (stiffness times half a unit in the last place, an estimate), as large as the residual
+/// asked for. Differences of nearby points
 /// keep the low parts, so the state can be as accurate as the forces are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
