@@ -111,24 +111,39 @@ pub(crate) fn blend(corners: &[Vec3; 3], weights: &[f64; 3]) -> Vec3 {
     corners[0] * weights[0] + corners[1] * weights[1] + corners[2] * weights[2]
 }
 
+/// Closest pair of two segments if it lies between the ends of both and sin² of their angle is not
+/// below `parallel`.
+#[inline]
+pub(crate) fn segments_crossing(
+    a: &[Vec3; 2],
+    b: &[Vec3; 2],
+    parallel: f64,
+) -> Option<BetweenSegments> {
+    let (u, v, w) = (a[1] - a[0], b[1] - b[0], a[0] - b[0]);
+    // By cross product: u²v² − (u·v)² would lose all digits for small angles.
+    let n = u.cross(&v);
+    let det = n.norm_squared();
+    if det == 0.0 || det <= parallel * u.norm_squared() * v.norm_squared() {
+        return None;
+    }
+    // w + s u − t v is parallel to n.
+    let s = v.cross(&w).dot(&n) / det;
+    let t = u.cross(&w).dot(&n) / det;
+    (s > 0.0 && s < 1.0 && t > 0.0 && t < 1.0).then(|| {
+        let distance_squared = (w + u * s - v * t).norm_squared();
+        BetweenSegments { s, t, crossing: true, distance_squared }
+    })
+}
+
 /// Closest pair of the segments a₀a₁ and b₀b₁.
 ///
 /// When sin² of their angle is below `parallel` an end is always part of the pair returned, so that
 /// nothing is divided by a vanishing determinant.
 pub fn segment_segment(a: &[Vec3; 2], b: &[Vec3; 2], parallel: f64) -> BetweenSegments {
-    let (u, v, w) = (a[1] - a[0], b[1] - b[0], a[0] - b[0]);
-    let (uu, uv, vv) = (u.norm_squared(), u.dot(&v), v.norm_squared());
-    // By cross product: uu·vv − uv² would lose all digits for small angles.
-    let det = u.cross(&v).norm_squared();
-    if det > parallel * uu * vv && det > 0.0 {
-        let (uw, vw) = (u.dot(&w), v.dot(&w));
-        let s = (uv * vw - vv * uw) / det;
-        let t = (uu * vw - uv * uw) / det;
-        if s > 0.0 && s < 1.0 && t > 0.0 && t < 1.0 {
-            let distance_squared = (w + u * s - v * t).norm_squared();
-            return BetweenSegments { s, t, crossing: true, distance_squared };
-        }
+    if let Some(crossing) = segments_crossing(a, b, parallel) {
+        return crossing;
     }
+    let (u, v, w) = (a[1] - a[0], b[1] - b[0], a[0] - b[0]);
     let mut best =
         BetweenSegments { s: 0.0, t: 0.0, crossing: false, distance_squared: f64::INFINITY };
     for k in 0..2 {

@@ -6,11 +6,14 @@ mod collider;
 mod contact;
 mod distance;
 mod error;
+mod layers;
 mod motion;
 mod owner;
+mod proximity;
 #[cfg(test)]
 mod random;
 mod shape;
+mod side;
 mod touch;
 
 pub use bounds::Bounds;
@@ -21,6 +24,9 @@ pub use distance::{
     BetweenSegments, OnTriangle, Region, point_segment, point_triangle, segment_segment,
 };
 pub use error::ContactError;
+pub use layers::{LayerPair, Layers};
 pub use motion::{Keyframe, Motion, RigidState};
+pub use proximity::LayerSettings;
 pub use shape::{MeshShape, Pose, Shape, Sides, SurfacePoint};
+pub use side::LayerSides;
 pub use touch::collider_contacts;

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use toile_geometry::{Topology, Vec3};
 
 use crate::collider::Body;
-use crate::distance::{Region, point_triangle, segment_segment};
+use crate::distance::{Region, point_triangle, segments_crossing};
 use crate::shape::{MeshShape, Pose, Solid};
 use crate::{Bounds, Contact, ContactError, ContactKey, PlacedCollider};
 
@@ -212,7 +212,8 @@ impl Search<'_> {
                 });
             }
             Body::Mesh(mesh) => {
-                let query = Bounds::around(&own).inflated(self.near);
+                let query =
+                    Bounds::around(&own).inflated(limit.max(self.placed.gap()).min(self.near));
                 mesh.faces_near(&query, |f| {
                     for m in (0..3).filter(|m| mesh.owners[f as usize] & (8 << m) != 0) {
                         let edge = mesh.mesh().topology.face_edges()[f as usize][m];
@@ -258,8 +259,8 @@ impl Search<'_> {
     ) -> Option<(f64, f64, Found)> {
         let ends = mesh.mesh().topology.edges()[edge as usize].vertices;
         let other = ends.map(|v| mesh.mesh().positions[v as usize]);
-        let pair = segment_segment(own, &other, 1e-6);
-        if !pair.crossing || pair.distance_squared > self.near * self.near {
+        let pair = segments_crossing(own, &other, 1e-6)?;
+        if pair.distance_squared > self.near * self.near {
             return None;
         }
         let point = other[0] + (other[1] - other[0]) * pair.t;
@@ -322,7 +323,8 @@ impl Search<'_> {
                 }
             }
             Body::Mesh(mesh) => {
-                let query = Bounds::around(&own).inflated(self.near);
+                let query =
+                    Bounds::around(&own).inflated(limit.max(self.placed.gap()).min(self.near));
                 mesh.faces_near(&query, |g| {
                     for m in (0..3).filter(|m| mesh.owners[g as usize] & (1 << m) != 0) {
                         let v = mesh.mesh().faces()[g as usize][m];
