@@ -1,11 +1,13 @@
 //! What touches what: colliders, proximity between layers, continuous collision detection.
 
+mod advance;
 mod bounds;
 mod bvh;
 mod collider;
 mod contact;
 mod distance;
 mod error;
+mod impact;
 mod layers;
 mod motion;
 mod owner;
@@ -15,6 +17,7 @@ mod random;
 mod shape;
 mod side;
 mod touch;
+mod way;
 
 pub use bounds::Bounds;
 pub use bvh::Bvh;
@@ -24,9 +27,11 @@ pub use distance::{
     BetweenSegments, OnTriangle, Region, point_segment, point_triangle, segment_segment,
 };
 pub use error::ContactError;
+pub use impact::{Impact, ImpactPair, first_impact, safe_fraction};
 pub use layers::{LayerPair, Layers};
 pub use motion::{Keyframe, Motion, RigidState};
 pub use proximity::LayerSettings;
 pub use shape::{MeshShape, Pose, Shape, Sides, SurfacePoint};
 pub use side::LayerSides;
 pub use touch::collider_contacts;
+pub use way::collider_impacts;
