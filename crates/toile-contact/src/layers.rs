@@ -91,6 +91,23 @@ impl Layers {
         self.bvh.leaf_count()
     }
 
+    /// Visits edges and faces without common vertex whose boxes overlap, each pair once in all.
+    pub(crate) fn edge_face_pairs(&self, leaf: usize, mut visit: impl FnMut(u32, u32)) {
+        let topology = &self.topology;
+        self.bvh.pairs_of_leaf(leaf, |f, g| {
+            for (own, other) in [(f, g), (g, f)] {
+                let corners = topology.faces()[own as usize];
+                let others = topology.faces()[other as usize];
+                for m in (0..3).filter(|m| self.owners[own as usize] & (8 << m) != 0) {
+                    let ends = [corners[(m + 1) % 3], corners[(m + 2) % 3]];
+                    if !others.contains(&ends[0]) && !others.contains(&ends[1]) {
+                        visit(topology.face_edges()[own as usize][m], other);
+                    }
+                }
+            }
+        });
+    }
+
     /// Visits the vertex–face and edge–edge pairs of a leaf, each pair of the cloth once in all.
     pub(crate) fn pairs(&self, leaf: usize, mut visit: impl FnMut(LayerPair)) {
         let topology = &self.topology;

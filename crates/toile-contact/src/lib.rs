@@ -11,6 +11,8 @@ mod impact;
 mod layers;
 mod motion;
 mod owner;
+mod penetration;
+mod predicate;
 mod proximity;
 #[cfg(test)]
 mod random;
@@ -30,6 +32,7 @@ pub use error::ContactError;
 pub use impact::{Impact, ImpactPair, first_impact, safe_fraction};
 pub use layers::{LayerPair, Layers};
 pub use motion::{Keyframe, Motion, RigidState};
+pub use penetration::{Intrusion, Penetration, PushOut, penetrations, push_out};
 pub use proximity::LayerSettings;
 pub use shape::{MeshShape, Pose, Shape, Sides, SurfacePoint};
 pub use side::LayerSides;
