@@ -69,3 +69,11 @@ pub struct Contact {
     /// Coefficient of friction.
     pub friction: f64,
 }
+
+impl Contact {
+    /// The vertices that carry the contact with their weights.
+    pub fn carriers(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
+        let count = usize::from(self.count);
+        self.vertices[..count].iter().copied().zip(self.weights[..count].iter().copied())
+    }
+}

@@ -1,5 +1,40 @@
 //! What touches what: colliders, proximity between layers, continuous collision detection.
 
+mod advance;
+mod bounds;
+mod bvh;
+mod collider;
 mod contact;
+mod distance;
+mod error;
+mod impact;
+mod layers;
+mod motion;
+mod owner;
+mod penetration;
+mod predicate;
+mod proximity;
+#[cfg(test)]
+mod random;
+mod shape;
+mod side;
+mod touch;
+mod way;
 
+pub use bounds::Bounds;
+pub use bvh::Bvh;
+pub use collider::{Closest, Collider, PlacedCollider};
 pub use contact::{Contact, ContactKey};
+pub use distance::{
+    BetweenSegments, OnTriangle, Region, point_segment, point_triangle, segment_segment,
+};
+pub use error::ContactError;
+pub use impact::{Impact, ImpactPair, first_impact, safe_fraction};
+pub use layers::{LayerPair, Layers};
+pub use motion::{Keyframe, Motion, RigidState};
+pub use penetration::{Intrusion, Penetration, PushOut, penetrations, push_out};
+pub use proximity::LayerSettings;
+pub use shape::{MeshShape, Pose, Shape, Sides, SurfacePoint};
+pub use side::LayerSides;
+pub use touch::collider_contacts;
+pub use way::collider_impacts;

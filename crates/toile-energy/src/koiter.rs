@@ -1,11 +1,9 @@
 //! The discrete Koiter shell: one face with its neighbours.
 
-use toile_geometry::measure::{EdgeRule, FORM_COORDINATES, FaceForms, NormalRule, forms};
+use toile_geometry::measure::{EdgeRule, FaceForms, FormDerivatives, NormalRule, forms};
 use toile_num::{Dual, Matrix, Scalar, Vector};
 
-use crate::{Curvature, MaterialEnergy, ShellStiffness, StencilEnergy};
-
-const N: usize = FORM_COORDINATES;
+use crate::{Curvature, ShellStiffness};
 
 /// Law of the membrane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +22,7 @@ pub enum Membrane {
 /// With C = E h/(1−ν²)… and D = h²/12 C this is ¼ (h/4 ‖a−ā‖ + h³/12 ‖b−b̄‖) √det ā of Koiter's shell.
 /// Coordinates: corners, vertices across their opposite edges, edge angles
 /// (see [`toile_geometry::measure::forms`]); what a face does not have is marked in `edges` and ignored.
+/// A face none of whose edges has an angle is also an energy of the 18 coordinates of its points alone.
 /// A face held in a clamp bends not at all: leave it out, and give its neighbour `fold` = 1 on the shared edge.
 /// References: Ly 2021, eqs. 1.15–1.16 corrected; Weischedel 2012. Check: `derivatives_match_dual_numbers`.
 #[derive(Clone, Copy, Debug)]
@@ -159,7 +158,9 @@ impl KoiterFace {
         }
     }
 
-    fn current(&self, x: &Vector<N>) -> FaceForms {
+    /// Forms of a stencil with angles (21 coordinates) or without (18).
+    #[inline(always)]
+    fn current<const N: usize>(&self, x: &Vector<N>) -> FaceForms {
         FaceForms::new(x, self.normals, &self.edges)
     }
 
@@ -170,22 +171,37 @@ impl KoiterFace {
         };
         (membrane, rest.bending * (f.curvature() - rest.b_bar))
     }
-}
 
-/// Nearest positive semi-definite matrix, by clamping the eigenvalues of the 2×2 (or 3×3) core.
-macro_rules! positive_part {
-    ($m:expr) => {{
-        let mut eigen = $m.symmetric_eigen();
-        eigen.eigenvalues.apply(|v| *v = v.max(0.0));
-        eigen.recompose()
-    }};
-}
+    /// Membrane stress that a linear law of motion would have made of the move from `before` to x.
+    fn extrapolated_stress<const N: usize>(
+        &self,
+        x: &Vector<N>,
+        before: &Vector<N>,
+        rest: &KoiterRest,
+    ) -> Vector<3> {
+        // The metric after the move, to first order in it: 2 e·f − e·e and so on.
+        let edges = |x: &Vector<N>| {
+            let p = |i: usize| Vector::<3>::new(x[3 * i], x[3 * i + 1], x[3 * i + 2]);
+            (p(1) - p(0), p(2) - p(0))
+        };
+        let ((e1, e2), (f1, f2)) = (edges(before), edges(x));
+        let linear = Vector::<3>::new(
+            2.0 * e1.dot(&f1) - e1.dot(&e1),
+            e1.dot(&f2) + e2.dot(&f1) - e1.dot(&e2),
+            2.0 * e2.dot(&f2) - e2.dot(&e2),
+        );
+        match self.membrane {
+            Membrane::StVenantKirchhoff => rest.membrane * (linear - rest.a_bar),
+            // A linearised metric may have no area; keep the true one then.
+            Membrane::NeoHookean if linear[0] * linear[2] <= linear[1] * linear[1] => {
+                let metric = Vector::<3>::new(f1.dot(&f1), f1.dot(&f2), f2.dot(&f2));
+                self.membrane_stress(&metric, &rest.a_bar)
+            }
+            Membrane::NeoHookean => self.membrane_stress(&linear, &rest.a_bar),
+        }
+    }
 
-impl StencilEnergy<N> for KoiterFace {
-    const NODES: &'static [u8] = &[3, 3, 3, 3, 3, 3, 1, 1, 1];
-    type Rest = KoiterRest;
-
-    fn rest(&self, x_bar: &Vector<N>) -> KoiterRest {
+    pub(crate) fn rest_of<const N: usize>(&self, x_bar: &Vector<N>) -> KoiterRest {
         let f = self.current(x_bar);
         let a_bar = f.metric();
         KoiterRest {
@@ -197,7 +213,11 @@ impl StencilEnergy<N> for KoiterFace {
         }
     }
 
-    fn value<T: Scalar>(&self, x: &Vector<N, T>, x_bar: &Vector<N, T>) -> T {
+    pub(crate) fn value_of<T: Scalar, const N: usize>(
+        &self,
+        x: &Vector<N, T>,
+        x_bar: &Vector<N, T>,
+    ) -> T {
         let q = forms(x, self.normals, &self.edges);
         let q_bar = forms(x_bar, self.normals, &self.edges);
         let part = |q: &Vector<6, T>, i: usize| q.fixed_rows::<3>(i).into_owned();
@@ -217,7 +237,7 @@ impl StencilEnergy<N> for KoiterFace {
         membrane + quadratic(&self.stiffness.bending, &bend)
     }
 
-    fn energy(&self, x: &Vector<N>, rest: &KoiterRest) -> f64 {
+    pub(crate) fn energy_of<const N: usize>(&self, x: &Vector<N>, rest: &KoiterRest) -> f64 {
         let f = self.current(x);
         let (a, db) = (f.metric(), f.curvature() - rest.b_bar);
         let membrane = match self.membrane {
@@ -230,53 +250,68 @@ impl StencilEnergy<N> for KoiterFace {
         membrane + 0.5 * db.dot(&(rest.bending * db))
     }
 
-    fn gradient(&self, x: &Vector<N>, rest: &KoiterRest) -> Vector<N> {
-        let f = self.current(x);
-        let (membrane, bending) = self.stress(&f, rest);
-        let mut g = f.curvature_gradient(&bending);
-        let mut corners = g.fixed_rows_mut::<9>(0);
-        corners += f.metric_jacobian().tr_mul(&membrane);
-        g
-    }
-
-    fn hessian(&self, x: &Vector<N>, rest: &KoiterRest, curvature: Curvature) -> Matrix<N, N> {
-        let f = self.current(x);
-        let (membrane, bending) = self.stress(&f, rest);
-        self.hessian_with(&f, rest, &membrane, &bending, curvature)
-    }
-
-    fn secant_hessian(
+    pub(crate) fn gradient_of<const N: usize>(
         &self,
         x: &Vector<N>,
-        before: &Vector<N>,
+        rest: &KoiterRest,
+    ) -> Vector<N> {
+        let f = self.current(x);
+        let (membrane, bending) = self.stress(&f, rest);
+        f.gradient(&membrane, &bending)
+    }
+
+    pub(crate) fn write_hessian<const N: usize>(
+        &self,
+        x: &Vector<N>,
+        before: Option<&Vector<N>>,
+        rest: &KoiterRest,
+        curvature: Curvature,
+        out: &mut Matrix<N, N>,
+    ) {
+        let f = self.current(x);
+        let (mut s, bending) = self.stress(&f, rest);
+        if let Some(before) = before {
+            s = self.extrapolated_stress(x, before, rest);
+        }
+        let mut tangent = self.membrane_tangent(&f.metric(), rest);
+        let mut geometric = [2.0 * s[0], s[1], 2.0 * s[2]];
+        let exact = curvature == Curvature::Exact;
+        if !exact {
+            geometric = positive_part(geometric);
+            if self.membrane == Membrane::NeoHookean {
+                let mut eigen = tangent.symmetric_eigen();
+                eigen.eigenvalues.apply(|v| *v = v.max(0.0));
+                tangent = eigen.recompose();
+            }
+        }
+        let derivatives = FormDerivatives {
+            metric_tangent: tangent,
+            metric_geometric: geometric,
+            curvature_gradient: bending,
+            curvature_tangent: rest.bending,
+            curvature_second_order: exact,
+        };
+        f.hessian_into(&derivatives, out);
+    }
+
+    pub(crate) fn full_hessian<const N: usize>(
+        &self,
+        x: &Vector<N>,
+        before: Option<&Vector<N>>,
         rest: &KoiterRest,
         curvature: Curvature,
     ) -> Matrix<N, N> {
-        let f = self.current(x);
-        let bending = rest.bending * (f.curvature() - rest.b_bar);
-        // The metric after the move, to first order in it: 2 e·f − e·e and so on.
-        let edges = |x: &Vector<N>| {
-            let p = |i: usize| x.fixed_rows::<3>(3 * i).into_owned();
-            (p(1) - p(0), p(2) - p(0))
-        };
-        let ((e1, e2), (f1, f2)) = (edges(before), edges(x));
-        let linear = Vector::<3>::new(
-            2.0 * e1.dot(&f1) - e1.dot(&e1),
-            e1.dot(&f2) + e2.dot(&f1) - e1.dot(&e2),
-            2.0 * e2.dot(&f2) - e2.dot(&e2),
-        );
-        let membrane = match self.membrane {
-            Membrane::StVenantKirchhoff => rest.membrane * (linear - rest.a_bar),
-            // A linearised metric may have no area; keep the true one then.
-            Membrane::NeoHookean if linear[0] * linear[2] <= linear[1] * linear[1] => {
-                self.membrane_stress(&f.metric(), &rest.a_bar)
-            }
-            Membrane::NeoHookean => self.membrane_stress(&linear, &rest.a_bar),
-        };
-        self.hessian_with(&f, rest, &membrane, &bending, curvature)
+        let mut h = Matrix::<N, N>::zeros();
+        self.write_hessian(x, before, rest, curvature, &mut h);
+        h.fill_upper_triangle_with_lower_triangle();
+        h
     }
 
-    fn mixed_hessian(&self, x: &Vector<N>, x_bar: &Vector<N>) -> Matrix<N, N> {
+    pub(crate) fn mixed_hessian_of<const N: usize>(
+        &self,
+        x: &Vector<N>,
+        x_bar: &Vector<N>,
+    ) -> Matrix<N, N> {
         let (f, f_bar) = (self.current(x), self.current(x_bar));
         let (a, b) = (f.metric(), f.curvature());
         let a_bar = f_bar.metric();
@@ -288,8 +323,8 @@ impl StencilEnergy<N> for KoiterFace {
         let by_metric = |v: &Vector<3, D>| Matrix::<3, 3>::from_fn(|i, j| v[i].partials[j]);
         let moment_by_curvature = -self.bending_matrix(&a_bar);
 
-        let (j, k) = (f.metric_jacobian(), f.curvature_gradients());
-        let (j_bar, k_bar) = (f_bar.metric_jacobian(), f_bar.curvature_gradients());
+        let (j, k) = (f.metric_jacobian(), f.curvature_gradients::<N>());
+        let (j_bar, k_bar) = (f_bar.metric_jacobian(), f_bar.curvature_gradients::<N>());
         let mut h = k * moment_by_curvature * k_bar.transpose();
         let mut left = h.fixed_columns_mut::<9>(0);
         left += k * by_metric(&moment) * j_bar;
@@ -297,96 +332,59 @@ impl StencilEnergy<N> for KoiterFace {
         corners += j.tr_mul(&(by_metric(&stress) * j_bar));
         h
     }
-}
 
-impl KoiterFace {
-    /// The Hessian with given membrane stress in its geometric part.
-    fn hessian_with(
+    pub(crate) fn material_hessian_of<const N: usize>(
         &self,
-        f: &FaceForms,
-        rest: &KoiterRest,
-        s: &Vector<3>,
-        bending: &Vector<3>,
-        curvature: Curvature,
-    ) -> Matrix<N, N> {
-        let exact = curvature == Curvature::Exact;
-        let mut h = f.curvature_hessian(bending, &rest.bending, exact);
-
-        let mut tangent = self.membrane_tangent(&f.metric(), rest);
-        // Σ sₖ ∂²aₖ/∂x² = [2s₁₁, s₁₂; s₁₂, 2s₂₂] on (e₁, e₂), the same in each direction of space.
-        let mut geometric = Matrix::<2, 2>::new(2.0 * s[0], s[1], s[1], 2.0 * s[2]);
-        if !exact {
-            geometric = positive_part!(geometric);
-            if self.membrane == Membrane::NeoHookean {
-                tangent = positive_part!(tangent);
-            }
+        x: &Vector<N>,
+        x_bar: &Vector<N>,
+    ) -> Matrix<N, 8> {
+        let mut h = Matrix::<N, 8>::zeros();
+        for k in 0..8 {
+            let mut unit = Vector::<8>::zeros();
+            unit[k] = 1.0;
+            let unit = self.scaled(&unit);
+            h.set_column(k, &unit.gradient_of(x, &unit.rest_of(x_bar)));
         }
-        let j = f.metric_jacobian();
-        let mut law = j.tr_mul(&(tangent * j));
-        let [g11, g12, g22] = [geometric[(0, 0)], geometric[(0, 1)], geometric[(1, 1)]];
-        // On the corners, with e₁ = x₁ − x₀ and e₂ = x₂ − x₀.
-        let (r1, r2) = (-g11 - g12, -g12 - g22);
-        let corner = Matrix::<3, 3>::new(-r1 - r2, r1, r2, r1, g11, g12, r2, g12, g22);
-        for a in 0..3 {
-            for b in 0..3 {
-                for k in 0..3 {
-                    law[(3 * a + k, 3 * b + k)] += corner[(a, b)];
-                }
-            }
-        }
-        let mut corners = h.fixed_view_mut::<9, 9>(0, 0);
-        corners += law;
         h
     }
-}
 
-impl MaterialEnergy<N, 8> for KoiterFace {
-    const PARAMETERS: [&'static str; 8] = [
-        "membrane_11",
-        "membrane_12",
-        "membrane_22",
-        "membrane_66",
-        "bending_11",
-        "bending_12",
-        "bending_22",
-        "bending_66",
-    ];
-
-    fn parameters(&self) -> Vector<8> {
-        let s = &self.stiffness;
-        Vector::from_fn(|i, _| if i < 4 { s.membrane[i] } else { s.bending[i - 4] })
-    }
-
-    fn with_parameters(&self, p: &Vector<8>) -> Self {
+    /// The same face with the eight constants of `p`.
+    pub(crate) fn scaled(&self, p: &Vector<8>) -> Self {
         let stiffness = ShellStiffness {
             membrane: std::array::from_fn(|i| p[i]),
             bending: std::array::from_fn(|i| p[4 + i]),
         };
         Self { stiffness, ..*self }
     }
+}
 
-    fn material_hessian(&self, x: &Vector<N>, x_bar: &Vector<N>) -> Matrix<N, 8> {
-        let mut h = Matrix::<N, 8>::zeros();
-        for k in 0..8 {
-            let mut unit = Vector::<8>::zeros();
-            unit[k] = 1.0;
-            let unit = self.with_parameters(&unit);
-            h.set_column(k, &unit.gradient(x, &unit.rest(x_bar)));
-        }
-        h
+/// Nearest positive semi-definite matrix to [g₁₁, g₁₂; g₁₂, g₂₂], as (g₁₁, g₁₂, g₂₂).
+fn positive_part([g11, g12, g22]: [f64; 3]) -> [f64; 3] {
+    let (mean, half) = (0.5 * (g11 + g22), 0.5 * (g11 - g22));
+    let radius = (half * half + g12 * g12).sqrt();
+    if mean >= radius {
+        [g11, g12, g22]
+    } else if mean <= -radius {
+        [0.0; 3]
+    } else {
+        // (λ/2r) (G − λ′ I) with the eigenvalues λ = m + r > 0 > λ′ = m − r.
+        let (high, low) = (mean + radius, mean - radius);
+        let factor = high / (2.0 * radius);
+        [factor * (g11 - low), factor * g12, factor * (g22 - low)]
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{check_derivatives, check_material};
+    use crate::{StencilEnergy, check_derivatives, check_material};
 
     const INSIDE: EdgeRule = EdgeRule { fold: 0.5, turn: 1.0 };
     const OTHER: EdgeRule = EdgeRule { fold: 0.5, turn: -1.0 };
     const BORDER: EdgeRule = EdgeRule { fold: 0.0, turn: 1.0 };
     const CLAMP: EdgeRule = EdgeRule { fold: 1.0, turn: 0.0 };
     const MEAN: EdgeRule = EdgeRule { fold: 0.5, turn: 0.0 };
+    const FREE: EdgeRule = EdgeRule { fold: 0.0, turn: 0.0 };
 
     fn face(normals: NormalRule, edges: [EdgeRule; 3], membrane: Membrane) -> KoiterFace {
         let mut stiffness = ShellStiffness::orthotropic([3.0, 2.0], 0.3, 0.8, 1.0);
@@ -434,6 +432,54 @@ mod tests {
             ] {
                 check_derivatives(&face(normals, edges, membrane), &strained(), &at_rest());
             }
+        }
+    }
+
+    fn points(x: &Vector<21>) -> Vector<18> {
+        x.fixed_rows::<18>(0).into_owned()
+    }
+
+    #[test]
+    fn derivatives_without_edge_angles_match_dual_numbers() {
+        let (x, x_bar) = (points(&strained()), points(&at_rest()));
+        for membrane in [Membrane::StVenantKirchhoff, Membrane::NeoHookean] {
+            for edges in [[MEAN, MEAN, CLAMP], [FREE, MEAN, MEAN]] {
+                check_derivatives(&face(NormalRule::Average, edges, membrane), &x, &x_bar);
+            }
+        }
+        let f = face(NormalRule::Average, [MEAN; 3], Membrane::StVenantKirchhoff);
+        check_material(&f, &x, &x_bar);
+    }
+
+    #[test]
+    fn what_assembly_reads_is_the_lower_triangle() {
+        let f = face(NormalRule::Tan, [INSIDE, OTHER, BORDER], Membrane::StVenantKirchhoff);
+        let rest = f.rest(&at_rest());
+        let before = at_rest() + (strained() - at_rest()) * 0.7;
+        for curvature in [Curvature::Exact, Curvature::Positive] {
+            for before in [None, Some(&before)] {
+                let mut found = Matrix::<21, 21>::repeat(f64::NAN);
+                f.hessian_into(&strained(), before, &rest, curvature, &mut found);
+                let expected = match before {
+                    None => f.hessian(&strained(), &rest, curvature),
+                    Some(before) => f.secant_hessian(&strained(), before, &rest, curvature),
+                };
+                assert_eq!(found.lower_triangle(), expected.lower_triangle());
+                assert_eq!(expected, expected.transpose());
+            }
+        }
+    }
+
+    #[test]
+    fn positive_part_clamps_eigenvalues() {
+        for g in [[3.0, 1.0, 2.0], [-3.0, 1.0, -2.0], [1.0, 2.0, -0.5], [-1.0, 0.0, 2.0]] {
+            let mut eigen = Matrix::<2, 2>::new(g[0], g[1], g[1], g[2]).symmetric_eigen();
+            eigen.eigenvalues.apply(|v| *v = v.max(0.0));
+            let expected = eigen.recompose();
+            let found = positive_part(g);
+            let error =
+                (Matrix::<2, 2>::new(found[0], found[1], found[1], found[2]) - expected).amax();
+            assert!(error < 1e-14, "{g:?}: {found:?}, expected {expected}");
         }
     }
 

@@ -31,6 +31,7 @@ mod edge;
 mod gravity;
 mod hinge;
 mod koiter;
+mod koiter_stencil;
 mod moment;
 mod stencil;
 mod stiffness;

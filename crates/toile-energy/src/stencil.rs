@@ -54,6 +54,21 @@ pub trait StencilEnergy<const N: usize> {
     ) -> Matrix<N, N> {
         self.hessian(x, rest, curvature)
     }
+    /// [`StencilEnergy::hessian`], or given `before` [`StencilEnergy::secant_hessian`], written over the lower triangle of
+    /// `out`; what lies above may be anything. What assembly calls: no copy, no mirrored half.
+    fn hessian_into(
+        &self,
+        x: &Vector<N>,
+        before: Option<&Vector<N>>,
+        rest: &Self::Rest,
+        curvature: Curvature,
+        out: &mut Matrix<N, N>,
+    ) {
+        *out = match before {
+            None => self.hessian(x, rest, curvature),
+            Some(before) => self.secant_hessian(x, before, rest, curvature),
+        };
+    }
     /// ∂²E/∂x∂x̄ \[N/m\], row x, column x̄.
     fn mixed_hessian(&self, x: &Vector<N>, x_bar: &Vector<N>) -> Matrix<N, N>;
 }

@@ -14,19 +14,34 @@ pub trait VectorFunction<const N: usize, const K: usize> {
     fn call<T: Scalar>(&self, x: &Vector<N, T>) -> Vector<K, T>;
 }
 
-fn variables<T: Scalar, const N: usize>(x: &Vector<N, T>) -> Vector<N, Dual<T, N>> {
-    Vector::from_fn(|i, _| Dual::variable(x[i], i))
+/// x with a derivative of one in direction `i`.
+///
+/// One direction at a time: a function then exists for plain numbers and for two kinds of dual numbers whatever
+/// `N` is, and compiles in no time.
+fn along<T: Scalar, const N: usize>(x: &Vector<N, T>, i: usize) -> Vector<N, Dual<T, 1>> {
+    Vector::from_fn(|k, _| Dual {
+        value: x[k],
+        partials: [if k == i { T::one() } else { T::zero() }],
+    })
 }
 
 /// ∂f/∂x by dual numbers.
 pub fn gradient_of<const N: usize>(f: &impl ScalarFunction<N>, x: &Vector<N>) -> Vector<N> {
-    Vector::from(f.call(&variables(x)).partials)
+    Vector::from_fn(|i, _| f.call(&along(x, i)).partials[0])
 }
 
 /// ∂²f/∂x² by nested dual numbers.
 pub fn hessian_of<const N: usize>(f: &impl ScalarFunction<N>, x: &Vector<N>) -> Matrix<N, N> {
-    let second = f.call(&variables(&variables(x)));
-    Matrix::from_fn(|i, j| second.partials[i].partials[j])
+    let mut h = Matrix::<N, N>::zeros();
+    for j in 0..N {
+        let once = along(x, j);
+        for i in j..N {
+            let second = f.call(&along(&once, i)).partials[0].partials[0];
+            h[(i, j)] = second;
+            h[(j, i)] = second;
+        }
+    }
+    h
 }
 
 /// ∂f/∂x of a vector function, one row a value.
@@ -34,8 +49,11 @@ pub fn jacobian_of<const N: usize, const K: usize>(
     f: &impl VectorFunction<N, K>,
     x: &Vector<N>,
 ) -> Matrix<K, N> {
-    let values = f.call(&variables(x));
-    Matrix::from_fn(|k, i| values[k].partials[i])
+    let mut jacobian = Matrix::<K, N>::zeros();
+    for i in 0..N {
+        jacobian.set_column(i, &f.call(&along(x, i)).map(|v| v.partials[0]));
+    }
+    jacobian
 }
 
 /// Panics unless the two agree to `tolerance` of the size of the larger, which must not be zero:

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use toile_energy::Curvature;
+use toile_num::Matrix;
 use toile_solve::{NodeGraph, Ordering, SolveError, SymmetricPattern, elimination_order};
 
 use crate::State;
@@ -18,13 +19,13 @@ use crate::stencils::{NO_NODE, Sink, Stencils};
 /// enough that two cores always have work.
 const UNKNOWNS_PER_TASK: usize = 8000;
 
-/// A pair of stencil nodes whose block lies in the upper triangle, or is absent.
+/// A pair of stencil nodes of which one is absent.
 const NOWHERE: u32 = u32::MAX;
 
 /// Where the stencils of one group go.
 struct Scatter {
-    /// For each stencil and ordered pair (row node, column node): index in the values of the first
-    /// entry of the block, or [`NOWHERE`].
+    /// For each stencil and pair of its nodes (i, j ≤ i), row by row: index in the values of the first entry of
+    /// their block of the lower triangle, or [`NOWHERE`].
     slots: Vec<u32>,
     /// For each task, the stencils that touch it, in order.
     elements: Vec<Vec<u32>>,
@@ -135,7 +136,6 @@ impl Assembly {
                     continue;
                 }
                 let mut sink = HessianSink {
-                    group: &**group,
                     assembly: self,
                     slots: &self.scatters[g].slots,
                     columns: self.tasks[t]..self.tasks[t + 1],
@@ -191,14 +191,14 @@ impl Scatter {
             if group.is_linear() {
                 continue;
             }
-            for &row in nodes {
-                for &column in nodes {
-                    let lower = row != NO_NODE
-                        && column != NO_NODE
-                        && first[row as usize] >= first[column as usize];
-                    let slot = lower
-                        .then(|| pattern.position(first[row as usize], first[column as usize]))
-                        .flatten();
+            for (i, &a) in nodes.iter().enumerate() {
+                for &b in &nodes[..=i] {
+                    let slot = if a == NO_NODE || b == NO_NODE {
+                        None
+                    } else {
+                        let (a, b) = (first[a as usize], first[b as usize]);
+                        pattern.position(a.max(b), a.min(b))
+                    };
                     slots.push(slot.map_or(NOWHERE, |s| s as u32));
                 }
             }
@@ -234,8 +234,8 @@ impl Sink for GradientSink<'_> {
     }
 }
 
-struct HessianSink<'a> {
-    group: &'a dyn Stencils,
+/// Receives the Hessians of one group.
+pub(crate) struct HessianSink<'a> {
     assembly: &'a Assembly,
     slots: &'a [u32],
     columns: std::ops::Range<usize>,
@@ -247,69 +247,197 @@ struct HessianSink<'a> {
     scale: f64,
 }
 
-impl Sink for HessianSink<'_> {
-    fn take(&mut self, element: usize, block: &[f64]) {
-        let (first, col_ptr) = (&self.assembly.first, &self.assembly.pattern.col_ptr);
-        let (nodes, sizes) = (self.group.nodes(element), self.group.node_sizes());
-        let count = nodes.len();
-        let dimension: usize = sizes.iter().map(|&s| s as usize).sum();
-        let slots = &self.slots[element * count * count..][..count * count];
-        let mut column_at = 0;
-        for j in 0..count {
-            let column_size = sizes[j] as usize;
-            let local_column = column_at;
-            column_at += column_size;
-            if nodes[j] == NO_NODE || !self.columns.contains(&first[nodes[j] as usize]) {
+impl HessianSink<'_> {
+    /// Adds the block of two nodes with fixed unknowns, of other sizes than three, or that are the same node.
+    ///
+    /// `entry(r, c)` is the entry in row r of the node with the rows and column c of the other.
+    fn add_any(
+        &mut self,
+        slot: usize,
+        [row, column]: [usize; 2],
+        [row_size, column_size]: [usize; 2],
+        entry: impl Fn(usize, usize) -> f64,
+    ) {
+        let col_ptr = &self.assembly.pattern.col_ptr;
+        for c in 0..column_size {
+            if self.fixed[column + c] {
                 continue;
             }
-            let column = first[nodes[j] as usize];
-            let mut row_at = 0;
-            for i in 0..count {
-                let row_size = sizes[i] as usize;
-                let local_row = row_at;
-                row_at += row_size;
-                let slot = slots[i * count + j];
+            let at = slot - col_ptr[column] + col_ptr[column + c] - c - self.offset;
+            // Later columns of a node lack the entries above their diagonal.
+            let skip = if row == column { c } else { 0 };
+            for r in skip..row_size {
+                if !self.fixed[row + r] {
+                    self.values[at + r] += self.scale * entry(r, c);
+                }
+            }
+        }
+    }
+
+    /// Adds the Hessian of stencil `element`, of which only the lower triangle is read.
+    #[inline(always)]
+    pub(crate) fn take<const N: usize, const K: usize>(
+        &mut self,
+        element: usize,
+        nodes: &[u32; K],
+        sizes: &'static [u8],
+        block: &Matrix<N, N>,
+    ) {
+        let (block, dimension) = (block.as_slice(), N);
+        let (first, col_ptr) = (&self.assembly.first, &self.assembly.pattern.col_ptr);
+        let pairs = K * (K + 1) / 2;
+        let slots = &self.slots[element * pairs..][..pairs];
+        let checked = nodes.iter().any(|&n| n != NO_NODE && self.held[n as usize]);
+        let scale = self.scale;
+        let (mut pair, mut row_at) = (0, 0);
+        for i in 0..K {
+            let row_size = sizes[i] as usize;
+            let mut column_at = 0;
+            for j in 0..=i {
+                let column_size = sizes[j] as usize;
+                let slot = slots[pair];
+                // First entry of the block in the stencil's matrix.
+                let from = column_at * dimension + row_at;
+                pair += 1;
+                column_at += column_size;
                 if slot == NOWHERE {
                     continue;
                 }
-                let diagonal = nodes[i] == nodes[j];
-                let row = first[nodes[i] as usize];
-                let checked = self.held[nodes[i] as usize] || self.held[nodes[j] as usize];
-                if row_size == 3 && column_size == 3 && !diagonal && !checked {
-                    // Nearly all blocks are this one.
-                    for c in 0..3 {
-                        let at =
-                            slot as usize - col_ptr[column] + col_ptr[column + c] - c - self.offset;
-                        let target = &mut self.values[at..at + 3];
-                        let source = &block[(local_column + c) * dimension + local_row..][..3];
-                        target[0] += self.scale * source[0];
-                        target[1] += self.scale * source[1];
-                        target[2] += self.scale * source[2];
-                    }
+                let slot = slot as usize;
+                let (a, b) = (first[nodes[i] as usize], first[nodes[j] as usize]);
+                let column = a.min(b);
+                if !self.columns.contains(&column) {
                     continue;
                 }
-                for c in 0..column_size {
-                    if checked && self.fixed[column + c] {
-                        continue;
+                let at = slot - self.offset;
+                // Each column of a node is one entry shorter than the last.
+                let length = col_ptr[column + 1] - col_ptr[column];
+                let mut add = |at: usize, entries: &[f64]| {
+                    for (value, e) in self.values[at..][..entries.len()].iter_mut().zip(entries) {
+                        *value += scale * e;
                     }
-                    // Later columns of a node lack the entries above their diagonal.
-                    let skip = if diagonal { c } else { 0 };
-                    let at =
-                        slot as usize - col_ptr[column] + col_ptr[column + c] - c - self.offset;
-                    let target = &mut self.values[at + skip..at + row_size];
-                    let source =
-                        &block[(local_column + c) * dimension + local_row..][skip..row_size];
-                    if checked {
-                        for (r, (t, s)) in target.iter_mut().zip(source).enumerate() {
-                            if !self.fixed[row + skip + r] {
-                                *t += self.scale * s;
-                            }
-                        }
+                };
+                let simple = !checked && (a != b || i == j);
+                if simple && row_size == 3 && column_size == 3 {
+                    // Nearly all blocks are these.
+                    let column = |q: usize| {
+                        let c = &block[from + q * dimension..][..3];
+                        [c[0], c[1], c[2]]
+                    };
+                    let mut c = [column(0), column(1), column(2)];
+                    if a < b {
+                        c = [0, 1, 2].map(|p| [c[0][p], c[1][p], c[2][p]]);
+                    }
+                    add(at, &c[0]);
+                    if i != j {
+                        add(at + length - 1, &c[1]);
+                        add(at + 2 * length - 3, &c[2]);
                     } else {
-                        for (t, s) in target.iter_mut().zip(source) {
-                            *t += self.scale * s;
-                        }
+                        add(at + length, &c[1][1..]);
+                        add(at + 2 * length - 1, &c[2][2..]);
                     }
+                } else if simple && row_size == 1 && column_size == 3 {
+                    let row = [0, 1, 2].map(|q| block[from + q * dimension]);
+                    if a < b {
+                        add(at, &row);
+                    } else {
+                        add(at, &row[..1]);
+                        add(at + length - 1, &row[1..2]);
+                        add(at + 2 * length - 3, &row[2..]);
+                    }
+                } else if simple && row_size == 1 && column_size == 1 {
+                    add(at, &block[from..from + 1]);
+                } else if a != b {
+                    let entry = |p: usize, q: usize| block[from + q * dimension + p];
+                    if a > b {
+                        self.add_any(slot, [a, b], [row_size, column_size], entry);
+                    } else {
+                        let turned = |r, c| entry(c, r);
+                        self.add_any(slot, [b, a], [column_size, row_size], turned);
+                    }
+                } else {
+                    let size = [row_size, row_size];
+                    let entry = |p: usize, q: usize| block[from + q * dimension + p];
+                    if i == j {
+                        self.add_any(slot, [a, a], size, entry);
+                    } else {
+                        // One node in two places of the stencil: both halves fall on its diagonal block.
+                        self.add_any(slot, [a, a], size, |p, q| entry(p, q) + entry(q, p));
+                    }
+                }
+            }
+            row_at += row_size;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toile_energy::{Curvature, Membrane, ShellStiffness};
+    use toile_geometry::measure::NormalRule;
+    use toile_geometry::{Topology, Vec3};
+
+    use crate::{ModelBuilder, Shell, ShellMaterial, State};
+
+    /// The whole matrix from its lower triangle times v.
+    fn product(model: &crate::Model, values: &[f64], v: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; v.len()];
+        model.pattern().multiply(values, v, &mut out);
+        out
+    }
+
+    #[test]
+    fn one_vertex_in_several_places_of_a_stencil_counts_in_all() {
+        // A closed tetrahedron: the three neighbours of a face share their third vertex.
+        let corners: Vec<Vec3> =
+            [[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]]
+                .map(Vec3::from)
+                .into();
+        let faces = vec![[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]];
+        for normals in [NormalRule::Average, NormalRule::Tan] {
+            for pins in [vec![], vec![1]] {
+                let shell = Shell {
+                    topology: Topology::new(4, faces.clone()).unwrap(),
+                    positions: corners
+                        .iter()
+                        .map(|p| p * 1.1 + Vec3::new(0.1 * p.y, 0.0, 0.2 * p.x))
+                        .collect(),
+                    rest_positions: corners.clone(),
+                    material: ShellMaterial::Koiter {
+                        stiffness: ShellStiffness::isotropic(2.0, 0.3, 0.5),
+                        normals,
+                        membrane: Membrane::StVenantKirchhoff,
+                        warp: Vec3::x(),
+                    },
+                    areal_density: 0.1,
+                    pins,
+                };
+                let mut builder = ModelBuilder::new();
+                shell.add_to(&mut builder, Vec3::new(0.0, 0.0, -9.81)).unwrap();
+                let model = builder.build().unwrap();
+                let n = model.len();
+                let v: Vec<f64> = (0..n)
+                    .map(|i| if model.fixed()[i] { 0.0 } else { (1.7 * i as f64).sin() })
+                    .collect();
+                let mut values = vec![0.0; model.pattern().nnz()];
+                model.hessian(model.start(), Curvature::Exact, &mut values);
+                let found = product(&model, &values, &v);
+                let gradient_at = |step: f64| {
+                    let mut state = State::new(vec![0.0; n]);
+                    model.start().advanced_into(&v, step, &mut state);
+                    let mut gradient = vec![0.0; n];
+                    model.gradient(&state, &mut gradient);
+                    gradient
+                };
+                // Fourth order in the step: the error is about 1e-11.
+                let step = 1e-3;
+                let g = [-2.0, -1.0, 1.0, 2.0].map(|k| gradient_at(k * step));
+                let size = found.iter().fold(0.0f64, |m, f| m.max(f.abs()));
+                for i in (0..n).filter(|&i| !model.fixed()[i]) {
+                    let expected =
+                        (g[0][i] - 8.0 * g[1][i] + 8.0 * g[2][i] - g[3][i]) / (12.0 * step);
+                    let error = (found[i] - expected).abs();
+                    assert!(error < 1e-8 * size, "unknown {i}: {} and {expected}", found[i]);
                 }
             }
         }

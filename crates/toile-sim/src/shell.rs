@@ -241,7 +241,12 @@ impl Shell {
             energies.push(KoiterFace { normals, edges: rules, membrane, stiffness, warp });
             nodes.push(stencil);
         }
-        builder.add::<_, 21, 9>(Role::Elastic, energies, nodes);
+        if normals.has_edge_angles() {
+            builder.add::<_, 21, 9>(Role::Elastic, energies, nodes);
+        } else {
+            let points = nodes.iter().map(|n| std::array::from_fn(|k| n[k])).collect();
+            builder.add::<_, 18, 6>(Role::Elastic, energies, points);
+        }
     }
 
     fn corner_across_longest_edge(&self, corners: &[u32; 3]) -> usize {

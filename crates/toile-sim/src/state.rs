@@ -56,10 +56,13 @@ impl State {
     }
 
     /// Coordinates of a range, relative to those that start at `origin` (as many as there are).
+    #[inline]
     pub(crate) fn relative(&self, range: Range<usize>, origin: usize, out: &mut [f64]) {
-        for (k, i) in range.enumerate() {
-            let o = origin + k;
-            out[k] = (self.high[i] - self.high[o]) + (self.low[i] - self.low[o]);
+        let origin = origin..origin + range.len();
+        let (high, low) = (&self.high[range.clone()], &self.low[range]);
+        let (high_o, low_o) = (&self.high[origin.clone()], &self.low[origin]);
+        for k in 0..out.len().min(high.len()) {
+            out[k] = (high[k] - high_o[k]) + (low[k] - low_o[k]);
         }
     }
 }

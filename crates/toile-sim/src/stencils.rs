@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use toile_energy::{Curvature, StencilEnergy};
-use toile_num::Vector;
+use toile_num::{Matrix, Vector};
 
 use crate::State;
+use crate::assembly::HessianSink;
 
 /// Marks a node a stencil does not have (the neighbour across a border).
 pub const NO_NODE: u32 = u32::MAX;
@@ -21,7 +22,7 @@ pub enum Role {
 
 /// Receives the derivatives of one stencil after another.
 pub(crate) trait Sink {
-    /// `block` is a gradient or a Hessian (column-major) in the coordinates of stencil `element`.
+    /// `block` is a gradient or a mixed Hessian (column-major) in the coordinates of stencil `element`.
     fn take(&mut self, element: usize, block: &[f64]);
 }
 
@@ -41,7 +42,7 @@ pub(crate) trait Stencils: Send + Sync {
         elements: &[u32],
         before: Option<&State>,
         curvature: Curvature,
-        sink: &mut dyn Sink,
+        sink: &mut HessianSink<'_>,
     );
     /// Recomputes what depends on the rest shape.
     fn set_rest(&mut self, rest: &State, first: &[usize]);
@@ -128,20 +129,16 @@ where
         elements: &[u32],
         before: Option<&State>,
         curvature: Curvature,
-        sink: &mut dyn Sink,
+        sink: &mut HessianSink<'_>,
     ) {
+        let mut h = Matrix::<N, N>::zeros();
         for &e in elements {
             let e = e as usize;
             let (energy, rest) = (&self.energies[e], &self.rests[e]);
             let x = Self::gather(state, first, &self.nodes[e]);
-            let h = match before {
-                None => energy.hessian(&x, rest, curvature),
-                Some(before) => {
-                    let before = Self::gather(before, first, &self.nodes[e]);
-                    energy.secant_hessian(&x, &before, rest, curvature)
-                }
-            };
-            sink.take(e, h.as_slice());
+            let before = before.map(|before| Self::gather(before, first, &self.nodes[e]));
+            energy.hessian_into(&x, before.as_ref(), rest, curvature, &mut h);
+            sink.take(e, &self.nodes[e], E::NODES, &h);
         }
     }
 

@@ -2,7 +2,8 @@
 
 use toile_num::{Matrix, Scalar, Vector};
 
-use super::{Hinge, Point, Wing, dihedral_angle, dot, norm};
+use super::hinge::part_of_angle;
+use super::{Point, dihedral_angle, dot, norm};
 
 /// Coordinates of a face stencil: corners 0–2, the vertices across the edges opposite to them (9 + 9
 /// coordinates), and one angle for each of these edges.
@@ -62,21 +63,19 @@ pub struct EdgeRule {
     pub turn: f64,
 }
 
-fn point<T: Scalar>(x: &Vector<FORM_COORDINATES, T>, i: usize) -> Point<T> {
-    x.fixed_rows::<3>(3 * i).into_owned()
-}
-
 /// First and second fundamental form of a face, (a₁₁, a₁₂, a₂₂, b₀, b₁, b₂), of any scalar.
 ///
 /// a is the metric in the basis e₁ = x₁ − x₀, e₂ = x₂ − x₀. bₘ = 2 hₘ S(αₘ) belongs to the edge
 /// opposite to corner m; the second form is [b₀+b₁, b₀; b₀, b₀+b₂], positive where the surface
 /// bends away from its normal. Reference: Ly 2021, eq. 1.15 with the factor 2 of its correction.
-pub fn forms<T: Scalar>(
-    x: &Vector<FORM_COORDINATES, T>,
+///
+/// As for [`FaceForms`] the stencil may lack the angles where no edge has one.
+pub fn forms<T: Scalar, const N: usize>(
+    x: &Vector<N, T>,
     normals: NormalRule,
     rules: &[EdgeRule; 3],
 ) -> Vector<6, T> {
-    let p: [Point<T>; 6] = std::array::from_fn(|i| point(x, i));
+    let p: [Point<T>; 6] = std::array::from_fn(|i| x.fixed_rows::<3>(3 * i).into_owned());
     let (e1, e2) = (p[1] - p[0], p[2] - p[0]);
     let double_area = norm(&e1.cross(&e2));
     let mut q = Vector::<6, T>::zeros();
@@ -85,7 +84,10 @@ pub fn forms<T: Scalar>(
     q[2] = dot(&e2, &e2);
     for m in 0..3 {
         let (a, b) = (&p[(m + 1) % 3], &p[(m + 2) % 3]);
-        let mut alpha = x[18 + m] * rules[m].turn;
+        let mut alpha = T::zero();
+        if rules[m].turn != 0.0 {
+            alpha += x[18 + m] * rules[m].turn;
+        }
         if rules[m].fold != 0.0 {
             alpha += dihedral_angle(&p[m], a, b, &p[3 + m]) * rules[m].fold;
         }
@@ -94,68 +96,138 @@ pub fn forms<T: Scalar>(
     q
 }
 
-/// One edge of the face: altitude, tilt and their gradients.
+/// One edge of the face: the face seen from it, its neighbour, and the tilt of the normal between them.
+///
+/// The notation is that of [`super::Wing`]; apex, a and b are the corners m, m+1 and m+2.
 #[derive(Clone, Copy, Debug)]
-struct Tilt {
-    wing: Wing,
-    /// The neighbour's wing, where the fold counts.
-    second: Option<Wing>,
-    fold: f64,
-    turn: f64,
+pub(super) struct Tilt {
+    /// ê, from a to b.
+    pub(super) tangent: Point,
+    /// o of the face.
+    pub(super) outward: Point,
+    /// 1/L.
+    pub(super) inverse_length: f64,
+    /// h of the face.
+    pub(super) altitude: f64,
+    /// t of the face.
+    pub(super) foot: f64,
+    /// The neighbour; all zero where the fold does not count.
+    pub(super) second: SecondWing,
+    pub(super) fold: f64,
+    pub(super) turn: f64,
     /// S, S′, S″ at α.
-    profile: [f64; 3],
+    pub(super) profile: [f64; 3],
+}
+
+/// The neighbour's wing on an edge.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SecondWing {
+    pub(super) normal: Point,
+    pub(super) outward: Point,
+    pub(super) inverse_altitude: f64,
+    pub(super) foot: f64,
+}
+
+impl Tilt {
+    /// w of the face's corners, by corner.
+    pub(super) fn weights(&self, m: usize) -> [f64; 3] {
+        let mut w = [-1.0; 3];
+        w[(m + 1) % 3] = 1.0 - self.foot;
+        w[(m + 2) % 3] = self.foot;
+        w
+    }
+
+    /// ∂b/∂h and ∂b/∂α of b = 2 h S(α).
+    pub(super) fn slopes(&self) -> [f64; 2] {
+        [2.0 * self.profile[0], 2.0 * self.altitude * self.profile[1]]
+    }
 }
 
 /// Fundamental forms of one face with what their derivatives need.
 ///
-/// Not finite when the face or a neighbour it looks at has no area; with [`NormalRule::Tan`] also
-/// when an edge normal lies in the face. Check: `derivatives_match_dual_numbers`.
+/// The stencil has [`FORM_COORDINATES`] coordinates, or only the 18 of its points where no edge has
+/// an angle. Not finite when the face or a neighbour it looks at has no area; with
+/// [`NormalRule::Tan`] also when an edge normal lies in the face.
+/// Check: `derivatives_match_dual_numbers`.
 #[derive(Clone, Copy, Debug)]
 pub struct FaceForms {
-    e1: Point,
-    e2: Point,
-    tilts: [Tilt; 3],
+    pub(super) e1: Point,
+    pub(super) e2: Point,
+    pub(super) normal: Point,
+    pub(super) tilts: [Tilt; 3],
 }
 
 impl FaceForms {
-    /// Forms of the stencil at `x`.
-    pub fn new(x: &Vector<FORM_COORDINATES>, normals: NormalRule, rules: &[EdgeRule; 3]) -> Self {
-        let p: [Point; 6] = std::array::from_fn(|i| point(x, i));
+    /// Forms of the stencil at `x`, which holds the angles of all edges with `turn` ≠ 0.
+    // Inlined so that a caller who wants the forms alone does not pay for what derivatives need.
+    #[inline(always)]
+    pub fn new<const N: usize>(x: &Vector<N>, normals: NormalRule, rules: &[EdgeRule; 3]) -> Self {
+        const { assert!(N >= 18, "a face stencil has six points") };
+        let point = |i: usize| Point::new(x[3 * i], x[3 * i + 1], x[3 * i + 2]);
+        let p = [point(0), point(1), point(2)];
         let (e1, e2) = (p[1] - p[0], p[2] - p[0]);
-        let normal = e1.cross(&e2);
-        let tilts = std::array::from_fn(|m| {
+        let area_normal = e1.cross(&e2);
+        let double_area = area_normal.norm();
+        let normal = area_normal / double_area;
+        let tilt = |m: usize| {
             let (a, b) = (&p[(m + 1) % 3], &p[(m + 2) % 3]);
             let EdgeRule { fold, turn } = rules[m];
             let e = b - a;
-            let inverse_length = 1.0 / e.norm();
+            let length = e.norm();
+            let inverse_length = 1.0 / length;
             let tangent = e * inverse_length;
-            let ac = p[m] - a;
+            let outward = tangent.cross(&normal);
             let mut tilt = (0.0, 1.0);
-            let (wing, second) = if fold == 0.0 {
-                (Wing::on_edge(&tangent, inverse_length, &ac, &normal, 1.0), None)
-            } else {
-                let ad = p[3 + m] - a;
-                let hinge = Hinge::on_edge(&tangent, inverse_length, &ac, &normal, &ad, &e);
-                tilt = hinge.fold(fold);
-                (*hinge.first(), Some(*hinge.second()))
+            let mut second = SecondWing {
+                normal: Point::zeros(),
+                outward: Point::zeros(),
+                inverse_altitude: 0.0,
+                foot: 0.0,
             };
+            if fold != 0.0 {
+                let ad = point(3 + m) - a;
+                // Seen along a→b the second triangle is clockwise.
+                let n = ad.cross(&e);
+                let double_area = n.norm();
+                tilt = part_of_angle(n.dot(&outward), n.dot(&normal), fold);
+                let normal = n / double_area;
+                second = SecondWing {
+                    normal,
+                    outward: normal.cross(&tangent),
+                    inverse_altitude: length / double_area,
+                    foot: ad.dot(&tangent) * inverse_length,
+                };
+            }
             if turn != 0.0 {
                 let (sin, cos) = (turn * x[18 + m]).sin_cos();
                 tilt = (tilt.0 * cos + tilt.1 * sin, tilt.1 * cos - tilt.0 * sin);
             }
-            Tilt { wing, second, fold, turn, profile: normals.profile(tilt) }
-        });
-        Self { e1, e2, tilts }
+            Tilt {
+                tangent,
+                outward,
+                inverse_length,
+                altitude: double_area * inverse_length,
+                foot: (p[m] - a).dot(&tangent) * inverse_length,
+                second,
+                fold,
+                turn,
+                profile: normals.profile(tilt),
+            }
+        };
+        Self { e1, e2, normal, tilts: [tilt(0), tilt(1), tilt(2)] }
     }
 
     /// (a₁₁, a₁₂, a₂₂).
+    #[inline]
     pub fn metric(&self) -> Vector<3> {
         Vector::<3>::new(self.e1.dot(&self.e1), self.e1.dot(&self.e2), self.e2.dot(&self.e2))
     }
 
     /// (b₀, b₁, b₂).
+    #[inline]
     pub fn curvature(&self) -> Vector<3> {
-        Vector::<3>::from_fn(|m, _| 2.0 * self.tilts[m].wing.altitude * self.tilts[m].profile[0])
+        let b = |t: &Tilt| 2.0 * t.altitude * t.profile[0];
+        Vector::<3>::new(b(&self.tilts[0]), b(&self.tilts[1]), b(&self.tilts[2]))
     }
 
     /// ∂(a₁₁, a₁₂, a₂₂)/∂(x₀, x₁, x₂).
@@ -174,122 +246,50 @@ impl FaceForms {
         j
     }
 
-    /// ∂(h₀, α₀, h₁, α₁, h₂, α₂)/∂x, a row per quantity.
-    fn tilt_gradients(&self) -> [[f64; FORM_COORDINATES]; 6] {
-        let mut z = [[0.0; FORM_COORDINATES]; 6];
-        for (m, tilt) in self.tilts.iter().enumerate() {
-            let Tilt { wing, second, fold, turn, .. } = tilt;
-            let (a, b) = ((m + 1) % 3, (m + 2) % 3);
-            let angle = if second.is_some() { fold / wing.altitude } else { 0.0 };
-            for (i, node) in [m, a, b].into_iter().enumerate() {
-                for k in 0..3 {
-                    z[2 * m][3 * node + k] = wing.w[i] * wing.outward[k];
-                    z[2 * m + 1][3 * node + k] = angle * wing.w[i] * wing.normal[k];
-                }
-            }
-            if let Some(second) = second {
-                let angle = fold / second.altitude;
-                for (i, node) in [3 + m, a, b].into_iter().enumerate() {
-                    for k in 0..3 {
-                        z[2 * m + 1][3 * node + k] += angle * second.w[i] * second.normal[k];
-                    }
-                }
-            }
-            z[2 * m + 1][18 + m] = *turn;
-        }
-        z
-    }
-
-    /// ∂b/∂(h, α) for each edge: (2 S, 2 h S′).
-    fn tilt_slopes(&self) -> [[f64; 2]; 3] {
-        self.tilts.map(|t| [2.0 * t.profile[0], 2.0 * t.wing.altitude * t.profile[1]])
-    }
-
     /// ∂(b₀, b₁, b₂)/∂x, transposed: a column per edge.
-    pub fn curvature_gradients(&self) -> Matrix<FORM_COORDINATES, 3> {
-        let z = self.tilt_gradients();
-        let slopes = self.tilt_slopes();
-        Matrix::from_fn(|i, m| z[2 * m][i] * slopes[m][0] + z[2 * m + 1][i] * slopes[m][1])
+    pub fn curvature_gradients<const N: usize>(&self) -> Matrix<N, 3> {
+        let mut gradients = Matrix::<N, 3>::zeros();
+        for m in 0..3 {
+            let mut unit = Vector::<3>::zeros();
+            unit[m] = 1.0;
+            gradients.set_column(m, &self.gradient::<N>(&Vector::<3>::zeros(), &unit));
+        }
+        gradients
     }
 
-    /// Gradient in x of a function of b with gradient `g`: Σ gₘ ∂bₘ/∂x.
-    pub fn curvature_gradient(&self, g: &Vector<3>) -> Vector<FORM_COORDINATES> {
-        let z = self.tilt_gradients();
-        let slopes = self.tilt_slopes();
-        let mut out = Vector::<FORM_COORDINATES>::zeros();
-        for m in 0..3 {
-            let (ch, ca) = (g[m] * slopes[m][0], g[m] * slopes[m][1]);
-            for i in 0..FORM_COORDINATES {
-                out[i] += z[2 * m][i] * ch + z[2 * m + 1][i] * ca;
+    /// Gradient in x of a function of a and b with gradients `s` and `g`: Σ sₖ ∂aₖ/∂x + Σ gₘ ∂bₘ/∂x.
+    #[inline]
+    pub fn gradient<const N: usize>(&self, s: &Vector<3>, g: &Vector<3>) -> Vector<N> {
+        let by_e1 = self.e1 * (2.0 * s[0]) + self.e2 * s[1];
+        let by_e2 = self.e1 * s[1] + self.e2 * (2.0 * s[2]);
+        let mut corners = [-by_e1 - by_e2, by_e1, by_e2];
+        let mut out = Vector::<N>::zeros();
+        for (m, t) in self.tilts.iter().enumerate() {
+            let (a, b) = ((m + 1) % 3, (m + 2) % 3);
+            let slopes = t.slopes();
+            let (by_altitude, by_fold) = (g[m] * slopes[0], g[m] * slopes[1] * t.fold);
+            let face = t.outward * by_altitude + self.normal * (by_fold / t.altitude);
+            let across = t.second.normal * (by_fold * t.second.inverse_altitude);
+            corners[m] -= face;
+            corners[a] += face * (1.0 - t.foot) + across * (1.0 - t.second.foot);
+            corners[b] += face * t.foot + across * t.second.foot;
+            for k in 0..3 {
+                out[9 + 3 * m + k] = -across[k];
             }
+            if N > 18 {
+                out[18 + m] = g[m] * slopes[1] * t.turn;
+            }
+        }
+        for i in 0..9 {
+            out[i] = corners[i / 3][i % 3];
         }
         out
-    }
-
-    /// Hessian in x of a function of b with gradient `g` and Hessian `c`:
-    /// Jᵀ c J + Σ gₘ ∂²bₘ/∂x². Without `second_order` the sum is left out, which keeps the result
-    /// positive semi-definite when `c` is.
-    pub fn curvature_hessian(
-        &self,
-        g: &Vector<3>,
-        c: &Matrix<3, 3>,
-        second_order: bool,
-    ) -> Matrix<FORM_COORDINATES, FORM_COORDINATES> {
-        // Through the six intermediate variables (h, α) of the three edges: their 6×6 core first.
-        let slopes = self.tilt_slopes();
-        let mut core = [[0.0; 6]; 6];
-        for i in 0..6 {
-            for j in 0..6 {
-                core[i][j] = slopes[i / 2][i % 2] * c[(i / 2, j / 2)] * slopes[j / 2][j % 2];
-            }
-        }
-        if second_order {
-            for (m, tilt) in self.tilts.iter().enumerate() {
-                let cross = 2.0 * g[m] * tilt.profile[1];
-                core[2 * m][2 * m + 1] += cross;
-                core[2 * m + 1][2 * m] += cross;
-                core[2 * m + 1][2 * m + 1] += 2.0 * g[m] * tilt.wing.altitude * tilt.profile[2];
-            }
-        }
-        let z = self.tilt_gradients();
-        let mut zc = [[0.0; FORM_COORDINATES]; 6];
-        for k in 0..6 {
-            for l in 0..6 {
-                for i in 0..FORM_COORDINATES {
-                    zc[k][i] += core[k][l] * z[l][i];
-                }
-            }
-        }
-        // z core zᵀ column by column; most entries of z are zero. Symmetric as it stands.
-        let mut h = Matrix::<FORM_COORDINATES, FORM_COORDINATES>::zeros();
-        for (j, column) in h.as_mut_slice().chunks_exact_mut(FORM_COORDINATES).enumerate() {
-            for k in 0..6 {
-                let f = z[k][j];
-                if f != 0.0 {
-                    for (target, value) in column.iter_mut().zip(&zc[k]) {
-                        *target += value * f;
-                    }
-                }
-            }
-        }
-        if second_order {
-            for (m, tilt) in self.tilts.iter().enumerate() {
-                let (a, b) = ((m + 1) % 3, (m + 2) % 3);
-                let (gh, ga) = (g[m] * slopes[m][0], g[m] * slopes[m][1] * tilt.fold);
-                tilt.wing.add_hessians([m, a, b], gh, ga, h.as_mut_slice());
-                if let Some(second) = &tilt.second {
-                    second.add_hessians([3 + m, a, b], 0.0, ga, h.as_mut_slice());
-                }
-            }
-        }
-        h.fill_upper_triangle_with_lower_triangle();
-        h
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use toile_num::{ScalarFunction, VectorFunction, assert_close, hessian_of, jacobian_of};
+    use toile_num::{VectorFunction, assert_close, jacobian_of};
 
     use super::*;
 
@@ -299,22 +299,6 @@ mod tests {
             forms(x, self.0, &self.1)
         }
     }
-    /// g·b + ½ b·c·b, whose Hessian is what `curvature_hessian` gives with gradient g + c b.
-    struct Quadratic(Forms, Vector<3>, Matrix<3, 3>);
-    impl ScalarFunction<21> for Quadratic {
-        fn call<T: Scalar>(&self, x: &Vector<21, T>) -> T {
-            let q = self.0.call(x);
-            let mut sum = T::zero();
-            for i in 0..3 {
-                sum += q[3 + i] * self.1[i];
-                for j in 0..3 {
-                    sum += q[3 + i] * q[3 + j] * (0.5 * self.2[(i, j)]);
-                }
-            }
-            sum
-        }
-    }
-
     fn pose() -> Vector<21> {
         let p = [
             [0.0, 0.0, 0.1],
@@ -353,16 +337,11 @@ mod tests {
                 let metric = jacobian.fixed_view::<3, 9>(0, 0).into_owned();
                 assert_close("metric", &f.metric_jacobian(), &metric, 1e-13);
                 let curvature = jacobian.fixed_view::<3, 21>(3, 0).transpose();
-                assert_close("curvature", &f.curvature_gradients(), &curvature, 1e-12);
-
-                let (g, c) = (
-                    Vector::<3>::new(0.7, -0.4, 0.9),
-                    Matrix::<3, 3>::new(2.0, 0.3, -0.2, 0.3, 1.5, 0.4, -0.2, 0.4, 1.1),
-                );
-                let at_x = g + c * f.curvature();
-                let hessian = f.curvature_hessian(&at_x, &c, true);
-                let expected = hessian_of(&Quadratic(oracle, g, c), &x);
-                assert_close("hessian", &hessian, &expected, 1e-12);
+                assert_close("curvature", &f.curvature_gradients::<21>(), &curvature, 1e-12);
+                let (s, g) = (Vector::<3>::new(0.4, -1.1, 0.8), Vector::<3>::new(0.7, -0.4, 0.9));
+                let gradient = f.gradient::<21>(&s, &g);
+                let both = Vector::<6>::new(s[0], s[1], s[2], g[0], g[1], g[2]);
+                assert_close("gradient", &gradient, &jacobian.tr_mul(&both), 1e-12);
             }
         }
     }

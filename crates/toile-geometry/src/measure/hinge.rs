@@ -31,6 +31,23 @@ pub struct Hinge {
 const FIRST: [usize; 3] = [0, 1, 2];
 const SECOND: [usize; 3] = [3, 1, 2];
 
+/// (sin, cos) of `part` · θ, where θ is the angle of the vector (`cos`, `sin`) of any length.
+#[inline(always)]
+pub(super) fn part_of_angle(sin: f64, cos: f64, part: f64) -> (f64, f64) {
+    if part == 0.5 {
+        let radius = (sin * sin + cos * cos).sqrt();
+        // The larger of cos θ/2 and |sin θ/2| first: no cancellation on either side of a right angle.
+        let half = (0.5 * (radius + cos.abs()) / radius).sqrt();
+        let other = 0.5 * sin / (radius * half);
+        if cos >= 0.0 { (other, half) } else { (half.copysign(sin), other.abs()) }
+    } else if part == 1.0 {
+        let scale = 1.0 / (sin * sin + cos * cos).sqrt();
+        (sin * scale, cos * scale)
+    } else {
+        (part * sin.atan2(cos)).sin_cos()
+    }
+}
+
 impl Hinge {
     /// Hinge with first apex `c`, edge `a`→`b`, second apex `d`.
     pub fn new(c: &Point, a: &Point, b: &Point, d: &Point) -> Self {
@@ -77,23 +94,7 @@ impl Hinge {
     /// that shells ask for.
     pub fn fold(&self, part: f64) -> (f64, f64) {
         let (n1, n2) = (&self.first.normal, &self.second.normal);
-        let (sin, cos) = (n2.dot(&self.first.outward), n1.dot(n2));
-        if part == 1.0 {
-            // The normals are unit vectors to rounding only; so is (sin, cos).
-            let scale = 1.0 / (sin * sin + cos * cos).sqrt();
-            (sin * scale, cos * scale)
-        } else if part == 0.5 {
-            let radius = (sin * sin + cos * cos).sqrt();
-            if cos >= 0.0 {
-                let half = (0.5 * (radius + cos) / radius).sqrt();
-                (0.5 * sin / (radius * half), half)
-            } else {
-                let half = (0.5 * (radius - cos) / radius).sqrt();
-                (half.copysign(sin), (0.5 * sin / (radius * half)).abs())
-            }
-        } else {
-            (part * sin.atan2(cos)).sin_cos()
-        }
+        part_of_angle(n2.dot(&self.first.outward), n1.dot(n2), part)
     }
 
     /// ∂θ/∂(c, a, b, d).

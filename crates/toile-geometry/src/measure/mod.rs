@@ -4,10 +4,12 @@
 //! Everything about a triangle seen from one of its edges is in [`Wing`]; a hinge is two wings
 //! ([`Hinge`]); the two fundamental forms of a face with its neighbours are in [`FaceForms`].
 
+mod face_hessian;
 mod forms;
 mod hinge;
 mod wing;
 
+pub use face_hessian::FormDerivatives;
 pub use forms::{EdgeRule, FORM_COORDINATES, FaceForms, NormalRule, forms};
 pub use hinge::{Hinge, dihedral_angle};
 pub use wing::Wing;

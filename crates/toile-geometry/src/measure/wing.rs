@@ -2,7 +2,7 @@
 
 use toile_num::Matrix;
 
-use super::{FORM_COORDINATES, Point};
+use super::Point;
 
 /// Triangle with edge a→b and apex c, seen from the edge.
 ///
@@ -98,55 +98,5 @@ impl Wing {
         (on + on.transpose()) * (-w[i] * w[j] / (h * h) - 0.5 * r[i] * r[j])
             + en * (w[i] * r[j] / h)
             + en.transpose() * (r[i] * w[j] / h)
-    }
-
-    /// Adds `by_altitude` ∂²h/∂pᵢ∂pⱼ + `by_angle` (this wing's part of ∂²θ/∂pᵢ∂pⱼ) to the blocks of a
-    /// face stencil's matrix (by columns) on the given nodes, those with node i ≥ node j only.
-    ///
-    /// The same as [`Wing::altitude_hessian`] and [`Wing::angle_hessian`] for all pairs, with the outer
-    /// products formed once.
-    pub(crate) fn add_hessians(
-        &self,
-        nodes: [usize; 3],
-        by_altitude: f64,
-        by_angle: f64,
-        out: &mut [f64],
-    ) {
-        let Self { tangent: e, normal: n, outward: o, altitude: h, w, r } = self;
-        let (ha, an) = (by_altitude, by_angle);
-        // The blocks are wᵢwⱼ A + wᵢrⱼ B + rᵢwⱼ Bᵀ − rᵢrⱼ C, stored by columns.
-        let (mut a, mut b, mut c) = ([0.0; 9], [0.0; 9], [0.0; 9]);
-        let (nn, ww, rr) = (ha / h, an / (h * h), 0.5 * an);
-        for q in 0..3 {
-            let slope = o[q] * ha + n[q] * (an / h);
-            for p in 0..3 {
-                let on = o[p] * n[q] + n[p] * o[q];
-                a[3 * q + p] = n[p] * n[q] * nn - on * ww;
-                b[3 * q + p] = e[p] * slope;
-                c[3 * q + p] = o[p] * o[q] * (ha * h) + on * rr;
-            }
-        }
-        for j in 0..3 {
-            // What multiplies wᵢ and rᵢ in column j.
-            let (mut u, mut v) = ([0.0; 9], [0.0; 9]);
-            for q in 0..3 {
-                for p in 0..3 {
-                    u[3 * q + p] = a[3 * q + p] * w[j] + b[3 * q + p] * r[j];
-                    v[3 * q + p] = b[3 * p + q] * w[j] - c[3 * q + p] * r[j];
-                }
-            }
-            for i in 0..3 {
-                if nodes[i] < nodes[j] {
-                    continue;
-                }
-                for q in 0..3 {
-                    let at = (3 * nodes[j] + q) * FORM_COORDINATES + 3 * nodes[i];
-                    let target = &mut out[at..at + 3];
-                    for p in 0..3 {
-                        target[p] += w[i] * u[3 * q + p] + r[i] * v[3 * q + p];
-                    }
-                }
-            }
-        }
     }
 }

@@ -54,7 +54,7 @@ impl MirroredFace {
 }
 
 impl StencilEnergy<N> for MirroredFace {
-    const NODES: &'static [u8] = KoiterFace::NODES;
+    const NODES: &'static [u8] = <KoiterFace as StencilEnergy<N>>::NODES;
     type Rest = KoiterRest;
 
     fn rest(&self, x_bar: &Vector<N>) -> KoiterRest {

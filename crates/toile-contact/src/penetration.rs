@@ -1,0 +1,361 @@
+//! What lies inside what, and getting it out.
+
+use std::fmt;
+
+use toile_geometry::{Topology, Vec3};
+
+use crate::distance::point_triangle;
+use crate::layers::{LEAF_BLOCK, LayerPair, Layers};
+use crate::predicate::{orientation, passes_through};
+use crate::side::face_normal;
+use crate::touch::{check_positions, in_blocks};
+use crate::{Contact, ContactError, ContactKey, PlacedCollider, collider_contacts};
+
+/// What penetrates what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Intrusion {
+    /// A vertex of the cloth inside a collider.
+    VertexInCollider {
+        /// The vertex.
+        vertex: u32,
+        /// Place of the collider in the scene.
+        collider: u32,
+    },
+    /// The inside of an edge of the cloth inside a collider.
+    EdgeInCollider {
+        /// The edge.
+        edge: u32,
+        /// Place of the collider in the scene.
+        collider: u32,
+    },
+    /// A sharp point of a collider that has passed the inside of a face.
+    FaceInCollider {
+        /// The face.
+        face: u32,
+        /// Place of the collider in the scene.
+        collider: u32,
+    },
+    /// An edge of the cloth that passes through a face of the cloth.
+    EdgeThroughFace {
+        /// The edge.
+        edge: u32,
+        /// The face.
+        face: u32,
+    },
+    /// A vertex of the cloth that lies in a face of the cloth, on neither side.
+    VertexOnFace {
+        /// The vertex.
+        vertex: u32,
+        /// The face.
+        face: u32,
+    },
+}
+
+/// One place where things are inside each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Penetration {
+    /// What is inside what.
+    pub what: Intrusion,
+    /// How deep \[m\]; for an edge through a face the way of its nearer end back to the plane.
+    pub depth: f64,
+    /// Where \[m\].
+    pub place: Vec3,
+}
+
+impl fmt::Display for Penetration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let depth = self.depth * 1e3;
+        let [x, y, z] = [self.place.x, self.place.y, self.place.z];
+        match self.what {
+            Intrusion::VertexInCollider { vertex, collider } => {
+                write!(f, "vertex {vertex} is {depth:.3} mm inside collider {collider}")?;
+            }
+            Intrusion::EdgeInCollider { edge, collider } => {
+                write!(f, "edge {edge} dips {depth:.3} mm into collider {collider}")?;
+            }
+            Intrusion::FaceInCollider { face, collider } => {
+                write!(f, "collider {collider} sticks {depth:.3} mm through face {face}")?;
+            }
+            Intrusion::EdgeThroughFace { edge, face } => {
+                write!(f, "edge {edge} passes {depth:.3} mm through face {face}")?;
+            }
+            Intrusion::VertexOnFace { vertex, face } => {
+                write!(f, "vertex {vertex} lies in face {face}, on neither of its sides")?;
+            }
+        }
+        write!(f, " at ({x:.4}, {y:.4}, {z:.4}) m; ")?;
+        match self.what {
+            Intrusion::EdgeThroughFace { .. } | Intrusion::VertexOnFace { .. } => {
+                write!(f, "move the layers apart by more than their thickness")
+            }
+            _ => write!(f, "move the cloth or the collider, or ask for push-out"),
+        }
+    }
+}
+
+/// Everything that is inside something else: cloth in colliders, layers in each other. Sorted.
+///
+/// Whether an edge passes through a face is decided exactly. Faces that share a vertex with the
+/// edge are not tested.
+pub fn penetrations(
+    positions: &[Vec3],
+    topology: &Topology,
+    colliders: &[PlacedCollider<'_>],
+) -> Result<Vec<Penetration>, ContactError> {
+    let mut found = in_colliders(positions, topology, colliders)?;
+    found.extend(Layers::new(topology, positions)?.crossings(positions)?);
+    Ok(found)
+}
+
+fn in_colliders(
+    positions: &[Vec3],
+    topology: &Topology,
+    colliders: &[PlacedCollider<'_>],
+) -> Result<Vec<Penetration>, ContactError> {
+    let contacts = collider_contacts(positions, topology, colliders, 0.0)?;
+    let inside = contacts.iter().filter_map(|contact| {
+        let (what, collider) = match contact.key {
+            ContactKey::VertexCollider { vertex, collider } => {
+                (Intrusion::VertexInCollider { vertex, collider }, collider)
+            }
+            ContactKey::EdgeCollider { edge, collider, .. } => {
+                (Intrusion::EdgeInCollider { edge, collider }, collider)
+            }
+            ContactKey::FaceCollider { face, collider, .. } => {
+                (Intrusion::FaceInCollider { face, collider }, collider)
+            }
+            _ => return None,
+        };
+        let depth = -contact.gap - colliders[collider as usize].gap();
+        (depth > 0.0).then(|| Penetration { what, depth, place: place(contact, positions) })
+    });
+    Ok(inside.collect())
+}
+
+fn place(contact: &Contact, positions: &[Vec3]) -> Vec3 {
+    contact.carriers().fold(Vec3::zeros(), |sum, (v, w)| sum + positions[v as usize] * w)
+}
+
+impl Layers {
+    /// Edges that pass through faces and vertices that lie in faces, by exact tests; sorted.
+    pub fn crossings(&mut self, positions: &[Vec3]) -> Result<Vec<Penetration>, ContactError> {
+        check_positions(positions, &self.topology)?;
+        self.refit(&[positions], 0.0);
+        let this = &*self;
+        let mut found = in_blocks(self.leaf_count(), LEAF_BLOCK, |leaves, found| {
+            for leaf in leaves {
+                this.edge_face_pairs(leaf, |edge, face| {
+                    found.extend(this.edge_through_face(positions, edge, face));
+                });
+                this.pairs(leaf, |pair| {
+                    if let LayerPair::VertexFace { vertex, face } = pair {
+                        found.extend(this.vertex_on_face(positions, vertex, face));
+                    }
+                });
+            }
+        });
+        found.sort_unstable_by_key(|penetration: &Penetration| penetration.what);
+        Ok(found)
+    }
+
+    fn edge_through_face(&self, x: &[Vec3], edge: u32, face: u32) -> Option<Penetration> {
+        let [p, q] = self.topology.edges()[edge as usize].vertices.map(|v| x[v as usize]);
+        let corners = self.topology.faces()[face as usize].map(|v| x[v as usize]);
+        if !passes_through(&p, &q, &corners) {
+            return None;
+        }
+        let n = face_normal(&self.topology, x, face);
+        let (dp, dq) = (n.dot(&(p - corners[0])).abs(), n.dot(&(q - corners[0])).abs());
+        let place = if dp + dq > 0.0 { p + (q - p) * (dp / (dp + dq)) } else { p };
+        let what = Intrusion::EdgeThroughFace { edge, face };
+        Some(Penetration { what, depth: dp.min(dq), place })
+    }
+
+    fn vertex_on_face(&self, x: &[Vec3], vertex: u32, face: u32) -> Option<Penetration> {
+        let p = x[vertex as usize];
+        let corners = self.topology.faces()[face as usize].map(|v| x[v as usize]);
+        let [a, b, c] = &corners;
+        if orientation(a, b, c, &p) != 0 {
+            return None;
+        }
+        let grain = 1e-15 * (1.0 + p.amax());
+        let touches = point_triangle(&p, &corners).distance_squared <= grain * grain;
+        let what = Intrusion::VertexOnFace { vertex, face };
+        touches.then_some(Penetration { what, depth: 0.0, place: p })
+    }
+}
+
+/// What a push-out has done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PushOut {
+    /// Vertices that were moved.
+    pub moved: usize,
+    /// The longest way one of them was moved \[m\].
+    pub longest: f64,
+    /// What could not be repaired: cloth still inside colliders, or layers inside each other.
+    pub left: Vec<Penetration>,
+}
+
+impl fmt::Display for PushOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "moved {} vertices, by up to {:.3} mm", self.moved, self.longest * 1e3)?;
+        match self.left.as_slice() {
+            [] => write!(f, "; nothing is inside anything else"),
+            [first, ..] => write!(f, "; {} penetrations left, the first: {first}", self.left.len()),
+        }
+    }
+}
+
+/// Rounds of a push-out: a vertex in a corner of 10 degrees between colliders gets out in fewer.
+const ROUNDS: usize = 200;
+
+/// Moves cloth out of colliders, to their gap, and says what is left.
+///
+/// Only vertices for which `movable` holds move, each to the nearest surface; with several
+/// colliders in turns. Layers inside each other are reported, not repaired.
+pub fn push_out(
+    positions: &mut [Vec3],
+    topology: &Topology,
+    colliders: &[PlacedCollider<'_>],
+    movable: impl Fn(usize) -> bool,
+) -> Result<PushOut, ContactError> {
+    let original = positions.to_vec();
+    let mut before = original.clone();
+    for _ in 0..ROUNDS {
+        let contacts = collider_contacts(positions, topology, colliders, 0.0)?;
+        before.copy_from_slice(positions);
+        let mut done = true;
+        for contact in &contacts {
+            let free = |v: u32| movable(v as usize);
+            let carriers = || contact.carriers().filter(|&(v, _)| free(v));
+            let sum: f64 = carriers().map(|(_, w)| w * w).sum();
+            // What earlier contacts of this round have done counts.
+            let way = carriers().fold(Vec3::zeros(), |s, (v, w)| {
+                s + (positions[v as usize] - before[v as usize]) * w
+            });
+            let gap = contact.gap + contact.normal.dot(&way);
+            if gap >= -1e-9 * (1.0 + way.amax()) || sum == 0.0 {
+                continue;
+            }
+            done = false;
+            for (v, w) in carriers() {
+                positions[v as usize] -= contact.normal * (gap * w / sum);
+            }
+        }
+        if done {
+            break;
+        }
+    }
+    let ways = positions.iter().zip(&original).map(|(x, y)| (x - y).norm());
+    let (mut moved, mut longest) = (0, 0.0f64);
+    for way in ways.filter(|&way| way > 0.0) {
+        moved += 1;
+        longest = longest.max(way);
+    }
+    Ok(PushOut { moved, longest, left: penetrations(positions, topology, colliders)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Collider, Shape};
+    use toile_geometry::{TriMesh, generate};
+
+    #[test]
+    fn a_sheet_through_a_sheet_is_reported_where_it_passes() {
+        let flat = generate::rectangle(0.1, 0.1, 5, 5, Default::default());
+        let count = flat.positions.len() as u32;
+        let mut faces = flat.faces().to_vec();
+        faces.extend(flat.faces().iter().map(|f| f.map(|v| v + count)));
+        let mut positions = flat.positions.clone();
+        let middle = flat.positions.iter().sum::<Vec3>() / f64::from(count);
+        // Upright, shifted off the grid lines.
+        let upright = |x: &Vec3| {
+            let d = x - middle;
+            middle + Vec3::new(0.0031, 0.8 * d.x, d.y + 0.0047)
+        };
+        positions.extend(flat.positions.iter().map(upright));
+        let mesh = TriMesh::new(positions, faces).unwrap();
+        let found = penetrations(&mesh.positions, &mesh.topology, &[]).unwrap();
+        assert!(found.len() > 10, "{found:?}");
+        for p in &found {
+            assert!(matches!(p.what, Intrusion::EdgeThroughFace { .. }), "{p}");
+            assert!(p.place.z.abs() < 1e-12 && (p.place.x - middle.x - 0.0031).abs() < 1e-9, "{p}");
+            assert!(p.depth > 0.0 && p.depth < 0.02);
+        }
+        let text = found[0].to_string();
+        assert!(text.contains("through face") && text.contains("move the layers apart"), "{text}");
+        // Apart they are clean.
+        let mut apart = mesh.positions.clone();
+        apart[count as usize..].iter_mut().for_each(|x| x.z += 0.2);
+        assert_eq!(penetrations(&apart, &mesh.topology, &[]).unwrap(), []);
+    }
+
+    #[test]
+    fn layers_in_the_same_plane_are_reported() {
+        let flat = generate::rectangle(0.1, 0.1, 2, 2, Default::default());
+        let count = flat.positions.len() as u32;
+        let mut faces = flat.faces().to_vec();
+        faces.extend(flat.faces().iter().map(|f| f.map(|v| v + count)));
+        let mut positions = flat.positions.clone();
+        positions.extend(flat.positions.iter().map(|x| x + Vec3::new(0.01, 0.02, 0.0)));
+        let mesh = TriMesh::new(positions, faces).unwrap();
+        let found = penetrations(&mesh.positions, &mesh.topology, &[]).unwrap();
+        assert!(!found.is_empty());
+        assert!(
+            found.iter().all(|p| matches!(p.what, Intrusion::VertexOnFace { .. })),
+            "{found:?}"
+        );
+        // A flat sheet alone is no penetration.
+        assert_eq!(penetrations(&flat.positions, &flat.topology, &[]).unwrap(), []);
+    }
+
+    #[test]
+    fn cloth_is_pushed_out_of_a_corner_between_colliders() {
+        let zero = Vec3::zeros();
+        let colliders = [
+            Collider::fixed(Shape::plane(zero, Vec3::z()).unwrap()),
+            Collider::fixed(Shape::plane(zero, Vec3::new(1.0, 0.0, 0.4)).unwrap()),
+            Collider::fixed(Shape::sphere(Vec3::new(0.05, 0.05, 0.0), 0.03).unwrap()),
+        ];
+        let placed: Vec<_> = colliders.iter().map(|c| c.at(0.0)).collect();
+        let mut cloth = generate::rectangle(0.1, 0.1, 10, 10, Default::default());
+        for x in &mut cloth.positions {
+            x.z -= 0.005;
+            x.x -= 0.03;
+        }
+        let before = penetrations(&cloth.positions, &cloth.topology, &placed).unwrap();
+        assert!(before.len() > 100);
+        assert!(before[0].to_string().contains("mm inside collider"), "{}", before[0]);
+        let done = push_out(&mut cloth.positions, &cloth.topology, &placed, |_| true).unwrap();
+        assert!(done.left.iter().all(|p| matches!(
+            p.what,
+            Intrusion::EdgeThroughFace { .. } | Intrusion::VertexOnFace { .. }
+        )));
+        assert!(done.moved > 100 && done.longest > 5e-3 && done.longest < 0.1, "{done}");
+        for x in &cloth.positions {
+            for collider in &placed {
+                assert!(collider.query(x).distance > 1e-3 - 1e-7, "{x:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_repaired_is_said() {
+        let zero = Vec3::zeros();
+        // Two half-spaces that leave no room, and a pinned sheet.
+        let colliders = [
+            Collider::fixed(Shape::plane(Vec3::z() * 0.01, Vec3::z()).unwrap()),
+            Collider::fixed(Shape::plane(zero, -Vec3::z()).unwrap()),
+        ];
+        let placed: Vec<_> = colliders.iter().map(|c| c.at(0.0)).collect();
+        let sheet = generate::rectangle(0.1, 0.1, 2, 2, Default::default());
+        let mut x = sheet.positions.clone();
+        let done = push_out(&mut x, &sheet.topology, &placed, |_| true).unwrap();
+        assert!(!done.left.is_empty() && done.to_string().contains("left, the first"), "{done}");
+        let mut x = sheet.positions.clone();
+        let done = push_out(&mut x, &sheet.topology, &placed[..1], |v| v != 0).unwrap();
+        assert_eq!(x[0], sheet.positions[0]);
+        assert!(done.moved == 8 && !done.left.is_empty(), "{done}");
+    }
+}
