@@ -37,6 +37,8 @@ pub(crate) struct Assembly {
     pub(crate) pattern: Arc<SymmetricPattern>,
     /// First unknown of each node.
     pub(crate) first: Vec<usize>,
+    /// Which nodes share a stencil.
+    pub(crate) graph: NodeGraph,
     sizes: Vec<u8>,
     scatters: Vec<Scatter>,
     /// Bounds of the tasks: unknowns `tasks[t]..tasks[t + 1]`.
@@ -78,7 +80,7 @@ impl Assembly {
 
         let scatters: Vec<Scatter> =
             groups.iter().map(|g| Scatter::new(&**g, &pattern, &first, &tasks)).collect();
-        Ok(Self { pattern: Arc::new(pattern), first, sizes, scatters, tasks })
+        Ok(Self { pattern: Arc::new(pattern), first, graph, sizes, scatters, tasks })
     }
 
     /// Σ scale · ∂E/∂x over the groups, written to `out`.

@@ -1,5 +1,6 @@
 //! What can go wrong between a scene and a model.
 
+use toile_contact::ContactError;
 use toile_solve::SolveError;
 
 /// Why a model could not be built or solved.
@@ -60,6 +61,20 @@ pub enum SimError {
     NotFinite {
         /// The vertex.
         vertex: usize,
+    },
+    /// A collider or a layer of cloth could not be queried.
+    #[error(transparent)]
+    Contact(#[from] ContactError),
+    /// A step in time could not be taken.
+    #[error(
+        "the step at {time:.4} s failed even when cut into {parts} parts; shorten the time step, or look for \
+         cloth squeezed between colliders"
+    )]
+    StepFailed {
+        /// Time at its start \[s\].
+        time: f64,
+        /// Parts that were tried.
+        parts: usize,
     },
     /// The linear solver could not do its part.
     #[error(transparent)]

@@ -7,6 +7,7 @@
 mod assembly;
 mod certificate;
 mod continuation;
+pub mod dynamics;
 mod error;
 mod model;
 mod shell;

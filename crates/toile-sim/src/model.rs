@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use toile_energy::{Curvature, StencilEnergy};
 use toile_num::{Vector, parallel};
-use toile_solve::{Ordering, SymmetricPattern};
+use toile_solve::{NodeGraph, Ordering, SymmetricPattern};
 
 use crate::assembly::Assembly;
 use crate::stencils::{Group, Role, Sink, Stencils};
@@ -282,6 +282,16 @@ impl Model {
     /// Pattern of the Hessian.
     pub fn pattern(&self) -> &Arc<SymmetricPattern> {
         &self.assembly.pattern
+    }
+
+    /// Which nodes share a stencil.
+    pub(crate) fn graph(&self) -> &NodeGraph {
+        &self.assembly.graph
+    }
+
+    /// First unknown of each node.
+    pub(crate) fn first_unknowns(&self) -> &[usize] {
+        &self.assembly.first
     }
 
     fn scales(&self) -> Vec<f64> {

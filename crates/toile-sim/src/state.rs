@@ -55,6 +55,11 @@ impl State {
         }
     }
 
+    /// Coordinate `i` of `self` minus that of `other`, low parts included.
+    pub(crate) fn minus(&self, other: &Self, i: usize) -> f64 {
+        (self.high[i] - other.high[i]) + (self.low[i] - other.low[i])
+    }
+
     /// Coordinates of a range, relative to those that start at `origin` (as many as there are).
     #[inline]
     pub(crate) fn relative(&self, range: Range<usize>, origin: usize, out: &mut [f64]) {

@@ -1,0 +1,21 @@
+//! Motion with dry friction.
+//!
+//! Every integrator is a sequence of implicit stages of one shape (`integrator`). A stage finds the
+//! displacement at which inertia, elasticity and contact forces balance (`stage`), Signorini's and Coulomb's
+//! laws included: contacts are rows over the unknowns (`rows`), their stiffness enters one sparse
+//! system with the elastic one (`system`). [`Simulator`] strings stages into steps.
+
+mod integrator;
+mod rows;
+mod simulator;
+mod stage;
+mod surroundings;
+mod system;
+#[cfg(test)]
+mod tests;
+
+pub use integrator::Integrator;
+pub use rows::{ContactForce, ContactStatus};
+pub use simulator::{ContactSource, Energies, NoContact, Simulator, StepReport};
+pub use stage::{StageSettings, StageTimings};
+pub use surroundings::Surroundings;

@@ -1,0 +1,219 @@
+//! Contacts as rows over the unknowns, and their law.
+
+use toile_cone::{Contact as LocalContact, Law};
+use toile_contact::{Contact, ContactKey};
+use toile_num::{Matrix, Vector};
+
+use crate::State;
+
+/// What a contact is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContactStatus {
+    /// Apart: no force.
+    Open,
+    /// Held by friction.
+    Stick,
+    /// Sliding, the force on the border of its cone.
+    Slip,
+}
+
+/// A contact with the force it carries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactForce {
+    /// The contact as it was at the end of the step.
+    pub contact: Contact,
+    /// Force on the first side \[N\], mean over the last stage.
+    pub force: Vector<3>,
+    /// Relative velocity of the sides \[m/s\].
+    pub velocity: Vector<3>,
+    /// What it is doing.
+    pub status: ContactStatus,
+}
+
+/// What is kept of a contact when it is looked for anew.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    /// Force in space \[N\].
+    pub(crate) force: Vector<3>,
+    pub(crate) status: ContactStatus,
+}
+
+/// A contact in a stage: local displacement d = (gap, tangential slide), force λ, both normal first.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub(crate) contact: Contact,
+    /// First unknown of each vertex.
+    pub(crate) unknowns: [usize; 4],
+    /// Normal and two tangents.
+    pub(crate) frame: [Vector<3>; 3],
+    /// d_N = base + n · Σ wᵢ xᵢ \[m\].
+    base: f64,
+    /// Mass of the contact over τ², by which forces and displacements compare \[N/m\].
+    pub(crate) scale: f64,
+    /// Whether one vertex carries it, and carries no other; set by who collects the contacts.
+    pub(crate) nodal: bool,
+    /// λ \[N\].
+    pub(crate) force: Vector<3>,
+    /// What the contact does.
+    pub(crate) status: ContactStatus,
+    /// Direction of the friction of a contact that slips, in the tangent plane.
+    pub(crate) pull: [f64; 2],
+}
+
+impl Row {
+    pub(crate) fn new(contact: Contact, unknowns: [usize; 4], state: &State, scale: f64) -> Self {
+        let n = contact.normal;
+        // Any axis that is not near the normal gives a tangent; the law does not depend on which.
+        let axis = if n.x.abs() < 0.6 { Vector::<3>::x() } else { Vector::<3>::y() };
+        let t1 = n.cross(&axis).normalize();
+        let t2 = n.cross(&t1);
+        let mut row = Self {
+            contact,
+            unknowns,
+            frame: [n, t1, t2],
+            base: 0.0,
+            scale,
+            nodal: false,
+            force: Vector::zeros(),
+            status: ContactStatus::Open,
+            pull: [0.0; 2],
+        };
+        row.base = contact.gap - n.dot(&row.sum(state.coordinates()));
+        row
+    }
+
+    /// The contact seen again from a new place keeps its force, and what it did.
+    pub(crate) fn carry(&mut self, held: &Held) {
+        let local = self.local(&held.force);
+        let size = local[1].hypot(local[2]);
+        self.pull = if size > 0.0 { [local[1] / size, local[2] / size] } else { [0.0; 2] };
+        self.status = held.status;
+        let radius = self.contact.friction * local[0].max(0.0);
+        let shrink = if size > radius { radius / size } else { 1.0 };
+        self.force = Vector::<3>::new(local[0].max(0.0), shrink * local[1], shrink * local[2]);
+    }
+
+    /// What [`Row::carry`] needs.
+    pub(crate) fn held(&self) -> Held {
+        Held { force: self.world(&self.force), status: self.status }
+    }
+
+    /// Whether one vertex carries it, and carries no other.
+    pub(crate) fn is_nodal(&self) -> bool {
+        self.nodal
+    }
+
+    /// Σ wᵢ aᵢ over the vertices of the contact.
+    pub(crate) fn sum(&self, a: &[f64]) -> Vector<3> {
+        let mut out = Vector::zeros();
+        for k in 0..self.contact.count as usize {
+            out += self.contact.weights[k] * at(a, self.unknowns[k]);
+        }
+        out
+    }
+
+    /// Adds `scale` · Hᵀf for a local force f.
+    pub(crate) fn scatter(&self, force: &Vector<3>, scale: f64, out: &mut [f64]) {
+        let world = self.world(force) * scale;
+        for k in 0..self.contact.count as usize {
+            let i = self.unknowns[k];
+            for c in 0..3 {
+                out[i + c] += self.contact.weights[k] * world[c];
+            }
+        }
+    }
+
+    pub(crate) fn local(&self, world: &Vector<3>) -> Vector<3> {
+        Vector::<3>::new(
+            self.frame[0].dot(world),
+            self.frame[1].dot(world),
+            self.frame[2].dot(world),
+        )
+    }
+
+    pub(crate) fn world(&self, local: &Vector<3>) -> Vector<3> {
+        self.frame[0] * local[0] + self.frame[1] * local[1] + self.frame[2] * local[2]
+    }
+
+    /// Turns a matrix in space into the frame of the contact.
+    pub(crate) fn local_matrix(&self, world: &Matrix<3, 3>) -> Matrix<3, 3> {
+        let frame = Matrix::<3, 3>::from_columns(&self.frame);
+        frame.transpose() * world * frame
+    }
+
+    /// d at position x, reached by the displacement δ in the time τ.
+    pub(crate) fn displacement(&self, x: &[f64], delta: &[f64], tau: f64) -> Vector<3> {
+        let slide = self.sum(delta) - tau * self.contact.velocity;
+        Vector::<3>::new(
+            self.base + self.frame[0].dot(&self.sum(x)),
+            self.frame[1].dot(&slide),
+            self.frame[2].dot(&slide),
+        )
+    }
+
+    /// Alart–Curnier residual \[N\]: what is left of the law with λ and d as they are.
+    pub(crate) fn law_error(&self, d: &Vector<3>) -> f64 {
+        let trial = self.force - self.scale * d;
+        let normal = trial[0].max(0.0);
+        let radius = self.contact.friction * normal;
+        let size = trial[1].hypot(trial[2]);
+        let shrink = if size > radius { radius / size } else { 1.0 };
+        let projected = Vector::<3>::new(normal, shrink * trial[1], shrink * trial[2]);
+        (self.force - projected).norm()
+    }
+
+    /// Force when the balance of the contact alone leaves it `local` and it does what its status says.
+    /// Slides shorter than `floor` do not tell their direction.
+    pub(crate) fn obeyed(&self, local: &Vector<3>, d: &Vector<3>, floor: f64) -> Vector<3> {
+        match self.status {
+            ContactStatus::Open => Vector::zeros(),
+            ContactStatus::Stick => *local,
+            ContactStatus::Slip => {
+                let length = d[1].hypot(d[2]);
+                let radius = self.contact.friction * local[0].max(0.0);
+                let [c, s] =
+                    if length > floor { [-d[1] / length, -d[2] / length] } else { self.pull };
+                Vector::<3>::new(local[0], radius * c, radius * s)
+            }
+        }
+    }
+
+    /// Takes a status and the friction that goes with it.
+    pub(crate) fn decide(&mut self, status: ContactStatus, force: &Vector<3>) {
+        self.status = status;
+        if status == ContactStatus::Slip {
+            let size = force[1].hypot(force[2]);
+            self.pull = if size > 0.0 { [force[1] / size, force[2] / size] } else { [0.0; 2] };
+        }
+    }
+
+    /// What names the contact.
+    pub(crate) fn key(&self) -> ContactKey {
+        self.contact.key
+    }
+}
+
+/// Entries i, i + 1, i + 2.
+pub(crate) fn at(a: &[f64], i: usize) -> Vector<3> {
+    Vector::<3>::new(a[i], a[i + 1], a[i + 2])
+}
+
+/// One contact alone, exactly: d = Wλ + b with (λ, d) obeying Coulomb's law, W positive definite, in the
+/// frame of the contact. Returns λ, d and the status.
+pub(crate) fn alone(
+    w: &Matrix<3, 3>,
+    b: &Vector<3>,
+    mu: f64,
+) -> Option<(Vector<3>, Vector<3>, ContactStatus)> {
+    if b[0] >= 0.0 {
+        return Some((Vector::zeros(), *b, ContactStatus::Open));
+    }
+    let stick = -(w.try_inverse()? * b);
+    if stick[1].hypot(stick[2]) <= mu * stick[0] {
+        return Some((stick, Vector::zeros(), ContactStatus::Stick));
+    }
+    let force = LocalContact::new(Law::Coulomb, mu, w).solve(b, &Vector::zeros()).r;
+    let mut d = w * force + b;
+    d[0] = 0.0;
+    Some((force, d, ContactStatus::Slip))
+}

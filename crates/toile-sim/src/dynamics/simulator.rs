@@ -1,0 +1,472 @@
+//! Steps in time.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
+
+use toile_contact::{Contact, ContactKey};
+use toile_num::Vector;
+
+use super::integrator::{ALPHA, Integrator, Moving, Stage};
+use super::rows::{ContactForce, ContactStatus, Held, Row};
+use super::stage::{Damping, StageProblem, StageReport, StageSettings, StageTimings, Workspace};
+use super::system::System;
+use crate::{Model, SimError, State};
+
+/// Finds the contacts of a configuration.
+pub trait ContactSource {
+    /// Appends all contacts nearer than `reach` \[m\] with the vertices at `positions` and everything
+    /// else where it is at `time` \[s\].
+    fn contacts(
+        &mut self,
+        positions: &[Vector<3>],
+        time: f64,
+        reach: f64,
+        out: &mut Vec<Contact>,
+    ) -> Result<(), SimError>;
+
+    /// Part of the straight way from `start` to `end` that can be gone before anything passes through anything:
+    /// one if all of it. The last line of defence, when the contacts have failed.
+    fn safe_part(
+        &mut self,
+        _start: &[Vector<3>],
+        _end: &[Vector<3>],
+        _from: f64,
+        _to: f64,
+    ) -> Result<f64, SimError> {
+        Ok(1.0)
+    }
+
+    /// Told where a step has ended, and with which contacts near.
+    fn arrived(&mut self, _positions: &[Vector<3>], _contacts: &[Contact]) {}
+}
+
+/// Nothing to touch.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoContact;
+
+impl ContactSource for NoContact {
+    fn contacts(
+        &mut self,
+        _: &[Vector<3>],
+        _: f64,
+        _: f64,
+        _: &mut Vec<Contact>,
+    ) -> Result<(), SimError> {
+        Ok(())
+    }
+}
+
+/// Energies of a moving model \[J\].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Energies {
+    /// ½ vᵀMv.
+    pub kinetic: f64,
+    /// Elastic energy and that of the loads.
+    pub potential: f64,
+}
+
+/// How a step went.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StepReport {
+    /// Newton steps.
+    pub iterations: usize,
+    /// Factorisations.
+    pub factorisations: usize,
+    /// Contacts looked at.
+    pub candidates: usize,
+    /// Contacts that carry force.
+    pub contacts: usize,
+    /// Whether every stage met its tolerances.
+    pub converged: bool,
+    /// Largest acceleration left, in units of the load's.
+    pub residual: f64,
+    /// Largest violation of the law of contact (Alart–Curnier), over the largest force.
+    pub law_error: f64,
+    /// Parts the step was cut into.
+    pub substeps: usize,
+    /// Parts at whose end everything was stopped because contacts could not keep it apart.
+    pub stopped: usize,
+    /// Where the time went.
+    pub timings: StageTimings,
+}
+
+/// Shortest part a step is cut into, as a fraction.
+const SHORTEST: usize = 64;
+
+/// Violation of the law up to which a step is accepted, in units of the largest force.
+const LAWFUL: f64 = 1e-4;
+
+/// A model in motion.
+pub struct Simulator<S> {
+    model: Model,
+    source: S,
+    integrator: Integrator,
+    settings: StageSettings,
+    damping: Damping,
+    moving: Moving,
+    before: Option<Moving>,
+    forces: Vec<ContactForce>,
+    warm: HashMap<ContactKey, Held>,
+    system: System,
+    work: Workspace,
+    rows: Vec<Row>,
+    contacts: Vec<Contact>,
+    positions: Vec<Vector<3>>,
+    delta: Vec<f64>,
+    deepest: HashMap<usize, usize>,
+    unit: f64,
+}
+
+impl<S: ContactSource> Simulator<S> {
+    /// A model at rest in its start state.
+    pub fn new(model: Model, source: S) -> Result<Self, SimError> {
+        let n = model.len();
+        let system = System::new(&model)?;
+        let work = Workspace::new(&model);
+        let moving = Moving { time: 0.0, position: model.start().clone(), velocity: vec![0.0; n] };
+        let loads = model.load_vector();
+        let mass: f64 = model.vertices().iter().map(|&v| model.masses()[model.unknown(v)]).sum();
+        let load: f64 = model
+            .vertices()
+            .iter()
+            .map(|&v| Vector::<3>::from_column_slice(&loads[model.unknown(v)..][..3]).norm())
+            .sum();
+        let unit = if load > 0.0 && mass > 0.0 { load / mass } else { 1.0 };
+        Ok(Self {
+            integrator: Integrator::default(),
+            settings: StageSettings::default(),
+            damping: Damping::default(),
+            before: None,
+            forces: Vec::new(),
+            warm: HashMap::new(),
+            rows: Vec::new(),
+            contacts: Vec::new(),
+            positions: Vec::new(),
+            delta: vec![0.0; n],
+            deepest: HashMap::new(),
+            model,
+            source,
+            moving,
+            system,
+            work,
+            unit,
+        })
+    }
+
+    /// Chooses the integrator.
+    pub fn set_integrator(&mut self, integrator: Integrator) {
+        self.integrator = integrator;
+        self.before = None;
+    }
+
+    /// Changes the tolerances.
+    pub fn set_settings(&mut self, settings: StageSettings) {
+        self.settings = settings;
+    }
+
+    /// Damping by a force against the velocity, per mass \[1/s\]: still air, or a means to come to rest.
+    pub fn set_mass_damping(&mut self, rate: f64) {
+        self.damping.mass = rate;
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// What finds the contacts.
+    pub fn source(&self) -> &S {
+        &self.source
+    }
+
+    /// Time \[s\].
+    pub fn time(&self) -> f64 {
+        self.moving.time
+    }
+
+    /// Where everything is.
+    pub fn state(&self) -> &State {
+        &self.moving.position
+    }
+
+    /// Velocity of each unknown \[m/s\].
+    pub fn velocities(&self) -> &[f64] {
+        &self.moving.velocity
+    }
+
+    /// Changes the velocities; the past is forgotten.
+    pub fn set_velocities(&mut self, velocities: &[f64]) {
+        self.moving.velocity.copy_from_slice(velocities);
+        self.before = None;
+    }
+
+    /// Contacts that carried force in the last step.
+    pub fn contact_forces(&self) -> &[ContactForce] {
+        &self.forces
+    }
+
+    /// Energies now.
+    pub fn energies(&self) -> Energies {
+        let kinetic = self
+            .moving
+            .velocity
+            .iter()
+            .zip(self.model.masses())
+            .map(|(v, m)| 0.5 * m * v * v)
+            .sum();
+        Energies { kinetic, potential: self.model.energy(&self.moving.position) }
+    }
+
+    /// Takes a step of `h` seconds.
+    ///
+    /// A part that fails (the law of contact unsolved, a collision missed, a face collapsed) is taken again
+    /// in halves.
+    pub fn step(&mut self, h: f64) -> Result<StepReport, SimError> {
+        let mut report = StepReport { converged: true, ..StepReport::default() };
+        self.work.timings = StageTimings::default();
+        // In units of the shortest part, so that the parts add up to the step exactly.
+        let (mut done, mut part) = (0, SHORTEST);
+        let start = self.moving.time;
+        while done < SHORTEST {
+            let from = self.moving.clone();
+            let dt = h * part as f64 / SHORTEST as f64;
+            let kept = (self.warm.clone(), self.forces.clone());
+            let mut trial = StepReport { converged: true, ..StepReport::default() };
+            let outcome = self.take(&from, dt, part == SHORTEST, &mut trial);
+            let mut after = match outcome {
+                Ok(after) => Some(after),
+                Err(SimError::Solve(_)) => None,
+                Err(error) => return Err(error),
+            };
+            let lawful = trial.law_error <= LAWFUL && trial.residual.is_finite();
+            let mut safe = 1.0;
+            if let Some(after) = after.as_mut().filter(|_| lawful) {
+                let clock = Instant::now();
+                safe = self.safe_part(&from, after)?;
+                self.work.timings.detection += clock.elapsed();
+            }
+            if after.is_none() || !lawful || safe < 1.0 {
+                if part > 1 {
+                    part /= 2;
+                    (self.warm, self.forces) = kept;
+                    report.iterations += trial.iterations;
+                    report.factorisations += trial.factorisations;
+                    continue;
+                }
+                if after.is_none() || !trial.residual.is_finite() {
+                    return Err(SimError::StepFailed { time: start, parts: SHORTEST });
+                }
+                trial.converged = false;
+            }
+            let Some(mut after) = after else { continue };
+            if safe < 1.0 {
+                // Contacts could not keep things apart: everything stops short of the collision.
+                self.shorten(&from, &mut after, 0.9 * safe);
+                report.stopped += 1;
+            }
+            done += part;
+            after.time = start + h * done as f64 / SHORTEST as f64;
+            self.gather(&after.position);
+            self.source.arrived(&self.positions, &self.contacts);
+            let equal = part == SHORTEST;
+            self.moving = after;
+            self.before = equal.then_some(from);
+            report.substeps += 1;
+            report.iterations += trial.iterations;
+            report.factorisations += trial.factorisations;
+            report.converged &= trial.converged;
+            report.residual = report.residual.max(trial.residual);
+            report.law_error = report.law_error.max(trial.law_error);
+            report.candidates = trial.candidates;
+            report.contacts = trial.contacts;
+            while part < SHORTEST && done % (2 * part) == 0 {
+                part *= 2;
+            }
+        }
+        report.timings = self.work.timings;
+        Ok(report)
+    }
+
+    /// One step of the integrator.
+    fn take(
+        &mut self,
+        from: &Moving,
+        h: f64,
+        whole: bool,
+        report: &mut StepReport,
+    ) -> Result<Moving, SimError> {
+        match self.integrator {
+            Integrator::ImplicitEuler => self.stage(&Stage::euler(from, h), report),
+            Integrator::Bdf2 => {
+                let touching = self.forces.len();
+                if let Some(before) = self.before.take().filter(|_| whole) {
+                    let stage = Stage::bdf2(&before, from, h);
+                    self.before = Some(before);
+                    let known: HashSet<ContactKey> =
+                        self.forces.iter().map(|f| f.contact.key).collect();
+                    let after = self.stage(&stage, report)?;
+                    let new = |f: &ContactForce| !known.contains(&f.contact.key);
+                    if !(touching < self.forces.len() || self.forces.iter().any(new)) {
+                        return Ok(after);
+                    }
+                }
+                self.stage(&Stage::euler(from, h), report)
+            }
+            Integrator::TrBdf2 => {
+                let force = self.smooth_force(from);
+                let middle = self.stage(&Stage::trapezoid(from, &force, ALPHA * h), report)?;
+                self.stage(&Stage::after_trapezoid(from, &middle, h), report)
+            }
+            Integrator::Sdirk2 => {
+                let middle = self.stage(&Stage::euler(from, ALPHA * h), report)?;
+                let force = self.smooth_force(&middle);
+                self.stage(&Stage::sdirk2(from, &middle, &force, h), report)
+            }
+        }
+    }
+
+    fn safe_part(&mut self, from: &Moving, after: &Moving) -> Result<f64, SimError> {
+        let vertices = self.model.vertices();
+        let at = |state: &State| vertices.iter().map(|&v| self.model.position(state, v)).collect();
+        let (start, end): (Vec<_>, Vec<_>) = (at(&from.position), at(&after.position));
+        self.source.safe_part(&start, &end, from.time, after.time)
+    }
+
+    /// Goes only a part of the way.
+    fn shorten(&self, from: &Moving, after: &mut Moving, part: f64) {
+        let way: Vec<f64> =
+            (0..self.model.len()).map(|i| after.position.minus(&from.position, i)).collect();
+        from.position.advanced_into(&way, part, &mut after.position);
+        for v in &mut after.velocity {
+            *v *= part;
+        }
+    }
+
+    fn gather(&mut self, position: &State) {
+        self.positions.clear();
+        let vertices = self.model.vertices().iter();
+        self.positions.extend(vertices.map(|&v| self.model.position(position, v)));
+    }
+
+    /// Elastic, load and damping forces \[N\].
+    fn smooth_force(&self, at: &Moving) -> Vec<f64> {
+        let mut force = vec![0.0; self.model.len()];
+        self.model.gradient(&at.position, &mut force);
+        for i in 0..force.len() {
+            force[i] = -force[i] - self.damping.mass * self.model.masses()[i] * at.velocity[i];
+        }
+        force
+    }
+
+    fn stage(&mut self, stage: &Stage, report: &mut StepReport) -> Result<Moving, SimError> {
+        // First guess: as before, changing as before; not across an impact.
+        let smooth = self.before.as_ref().filter(|_| self.forces.is_empty());
+        for i in 0..self.delta.len() {
+            let v = self.moving.velocity[i];
+            let change = smooth.map_or(0.0, |before| v - before.velocity[i]);
+            self.delta[i] = if self.model.fixed()[i] { 0.0 } else { stage.tau * (v + change) };
+        }
+        let mut position = stage.base.clone();
+        let mut total = StageReport::default();
+        for round in 0..3 {
+            stage.base.advanced_into(&self.delta, 1.0, &mut position);
+            let clock = Instant::now();
+            self.detect(&position, stage)?;
+            self.work.timings.detection += clock.elapsed();
+            let problem = StageProblem {
+                model: &self.model,
+                stage,
+                damping: self.damping,
+                settings: &self.settings,
+                unit: self.unit,
+            };
+            let solved =
+                problem.solve(&mut self.system, &mut self.work, &mut self.rows, &mut self.delta)?;
+            total.iterations += solved.iterations;
+            total.factorisations += solved.factorisations;
+            total.converged = solved.converged;
+            total.residual = solved.residual;
+            total.law_error = solved.law_error;
+            // Seen from the new place the contacts may differ: other normals, new ones.
+            if self.rows.is_empty() || solved.iterations == 0 || round == 2 {
+                break;
+            }
+            self.warm.clear();
+            for row in &self.rows {
+                self.warm.insert(row.key(), row.held());
+            }
+        }
+        stage.base.advanced_into(&self.delta, 1.0, &mut position);
+        let tau = stage.tau;
+        let velocity: Vec<f64> = self.delta.iter().map(|d| d / tau).collect();
+        self.forces.clear();
+        self.warm.clear();
+        for row in &self.rows {
+            if row.status != ContactStatus::Open {
+                self.warm.insert(row.key(), row.held());
+                self.forces.push(ContactForce {
+                    contact: row.contact,
+                    force: row.world(&row.force),
+                    velocity: row.sum(&velocity) - row.contact.velocity,
+                    status: row.status,
+                });
+            }
+        }
+        report.iterations += total.iterations;
+        report.factorisations += total.factorisations;
+        report.converged &= total.converged;
+        report.residual = report.residual.max(total.residual);
+        report.law_error = report.law_error.max(total.law_error);
+        report.candidates = self.rows.len();
+        report.contacts = self.forces.len();
+        Ok(Moving { time: stage.time, position, velocity })
+    }
+
+    fn detect(&mut self, position: &State, stage: &Stage) -> Result<(), SimError> {
+        self.gather(position);
+        // What the guess may be wrong by: the fall in a stage, and the last change of velocity once more.
+        let change = self.before.as_ref().map_or(0.0, |before| {
+            let pairs = self.moving.velocity.iter().zip(&before.velocity);
+            pairs.map(|(v, w)| (v - w).abs()).fold(0.0, f64::max)
+        });
+        let reach = stage.tau * (2.0 * self.unit * stage.tau + change);
+        self.contacts.clear();
+        self.source.contacts(&self.positions, stage.time, reach, &mut self.contacts)?;
+        self.rows.clear();
+        let rate = 1.0 / (stage.tau * stage.tau);
+        for contact in &self.contacts {
+            let mut unknowns = [0; 4];
+            let mut inverse = 0.0;
+            for k in 0..contact.count as usize {
+                let node = self.model.vertices()[contact.vertices[k] as usize];
+                unknowns[k] = self.model.unknown(node);
+                let m = self.model.masses()[unknowns[k]];
+                if !self.model.fixed()[unknowns[k]] && m > 0.0 {
+                    inverse += contact.weights[k] * contact.weights[k] / m;
+                }
+            }
+            if inverse == 0.0 {
+                continue; // nothing in it can move
+            }
+            let mut row = Row::new(*contact, unknowns, position, rate / inverse);
+            if let Some(held) = self.warm.get(&contact.key) {
+                row.carry(held);
+            }
+            self.rows.push(row);
+        }
+        // Of the contacts of one vertex with colliders the deepest is solved at the vertex itself.
+        self.deepest.clear();
+        for (k, row) in self.rows.iter().enumerate() {
+            if row.contact.count == 1 {
+                let best = self.deepest.entry(row.unknowns[0]).or_insert(k);
+                if row.contact.gap < self.rows[*best].contact.gap {
+                    *best = k;
+                }
+            }
+        }
+        for &k in self.deepest.values() {
+            self.rows[k].nodal = true;
+        }
+        Ok(())
+    }
+}
