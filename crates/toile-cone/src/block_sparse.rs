@@ -1,0 +1,229 @@
+//! W in blocks of D × D where contacts see each other, nothing elsewhere.
+
+use rayon::prelude::*;
+use toile_num::{Matrix, Vector};
+
+use crate::error::{ProblemError, check_finite};
+use crate::operator::{Operator, ShiftedSolve, Sweep};
+use crate::small::{block, set_block};
+
+/// Rows of blocks in increasing column order.
+#[derive(Clone, Debug)]
+pub struct BlockSparseOperator<const D: usize> {
+    starts: Vec<usize>,
+    columns: Vec<u32>,
+    blocks: Vec<Matrix<D, D>>,
+    diagonal: Vec<usize>,
+}
+
+impl<const D: usize> BlockSparseOperator<D> {
+    /// From (row, column, block) in any order; blocks of one place are added, missing diagonal
+    /// blocks are zero. Checked: places, finite numbers, symmetry.
+    pub fn from_blocks(
+        contacts: usize,
+        mut entries: Vec<(usize, usize, Matrix<D, D>)>,
+    ) -> Result<Self, ProblemError> {
+        for (row, column, value) in &entries {
+            let beyond = (*row).max(*column);
+            if beyond >= contacts {
+                let (row, column) = (*row, beyond);
+                return Err(ProblemError::NoSuchColumn { row, column, columns: contacts });
+            }
+            check_finite("a block of W", value.as_slice())?;
+        }
+        entries.extend((0..contacts).map(|i| (i, i, Matrix::zeros())));
+        // Stable: blocks of one place are added in the order given.
+        entries.sort_by_key(|(row, column, _)| (*row, *column));
+        let (mut starts, mut columns) = (vec![0; contacts + 1], Vec::new());
+        let mut blocks: Vec<Matrix<D, D>> = Vec::new();
+        let mut last = None;
+        for (row, column, value) in entries {
+            if last == Some((row, column)) {
+                let end = blocks.len() - 1;
+                blocks[end] += value;
+            } else {
+                columns.push(column as u32);
+                blocks.push(value);
+                last = Some((row, column));
+            }
+            starts[row + 1] = blocks.len();
+        }
+        for i in 0..contacts {
+            starts[i + 1] = starts[i + 1].max(starts[i]);
+        }
+        let mut operator = BlockSparseOperator { starts, columns, blocks, diagonal: Vec::new() };
+        operator.diagonal =
+            (0..contacts).map(|i| operator.place(i, i).unwrap_or(usize::MAX)).collect();
+        operator.check_symmetry()?;
+        Ok(operator)
+    }
+
+    /// Number of blocks kept.
+    pub fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn place(&self, row: usize, column: usize) -> Option<usize> {
+        let (a, b) = (self.starts[row], self.starts[row + 1]);
+        self.columns[a..b].binary_search(&(column as u32)).ok().map(|k| a + k)
+    }
+
+    fn check_symmetry(&self) -> Result<(), ProblemError> {
+        let largest = self.blocks.iter().fold(0.0f64, |m, b| m.max(b.amax()));
+        for i in 0..self.contacts() {
+            for k in self.starts[i]..self.starts[i + 1] {
+                let j = self.columns[k] as usize;
+                let mirror = self.place(j, i).map_or(Matrix::zeros(), |p| self.blocks[p]);
+                for (row, column) in (0..D).flat_map(|p| (0..D).map(move |q| (p, q))) {
+                    let (one, other) = (self.blocks[k][(row, column)], mirror[(column, row)]);
+                    if (one - other).abs() > 1e-9 * largest {
+                        let (row, column) = (D * i + row, D * j + column);
+                        return Err(ProblemError::Asymmetric { row, column, one, other, largest });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn row_product(&self, i: usize, r: &[f64]) -> Vector<D> {
+        let mut sum = Vector::zeros();
+        for k in self.starts[i]..self.starts[i + 1] {
+            sum += self.blocks[k] * block::<D>(r, self.columns[k] as usize);
+        }
+        sum
+    }
+}
+
+impl<const D: usize> Operator<D> for BlockSparseOperator<D> {
+    fn contacts(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn apply(&self, r: &[f64], out: &mut [f64]) {
+        out.par_chunks_mut(64 * D).enumerate().for_each(|(c, part)| {
+            for k in 0..part.len() / D {
+                set_block(part, k, &self.row_product(64 * c + k, r));
+            }
+        });
+    }
+
+    fn diagonal(&self, i: usize) -> Matrix<D, D> {
+        self.blocks[self.diagonal[i]]
+    }
+
+    fn sweep<'a>(&'a self, r: &[f64]) -> Option<Box<dyn Sweep<D> + 'a>> {
+        Some(Box::new(SparseSweep { operator: self, r: r.to_vec() }))
+    }
+
+    /// Greedy colours in the order of the contacts; `None` when they would be too many to help.
+    fn colours(&self) -> Option<Vec<Vec<u32>>> {
+        let n = self.contacts();
+        let mut colour_of = vec![u32::MAX; n];
+        let mut colours: Vec<Vec<u32>> = Vec::new();
+        let mut seen: Vec<usize> = Vec::new();
+        for i in 0..n {
+            for &j in &self.columns[self.starts[i]..self.starts[i + 1]] {
+                if let Some(mark) = seen.get_mut(colour_of[j as usize] as usize) {
+                    *mark = i + 1;
+                }
+            }
+            let free = seen.iter().position(|mark| *mark != i + 1).unwrap_or(seen.len());
+            if free == seen.len() {
+                seen.push(0);
+                colours.push(Vec::new());
+            }
+            colour_of[i] = free as u32;
+            colours[free].push(i as u32);
+        }
+        (colours.len() * 64 <= n).then_some(colours)
+    }
+
+    fn shifted<'a>(&'a self, _rho: f64) -> Option<Box<dyn ShiftedSolve + 'a>> {
+        None
+    }
+}
+
+struct SparseSweep<'a, const D: usize> {
+    operator: &'a BlockSparseOperator<D>,
+    r: Vec<f64>,
+}
+
+impl<const D: usize> Sweep<D> for SparseSweep<'_, D> {
+    fn row(&self, i: usize) -> Vector<D> {
+        self.operator.row_product(i, &self.r)
+    }
+
+    fn add(&mut self, i: usize, change: &Vector<D>) {
+        let now = block::<D>(&self.r, i) + change;
+        set_block(&mut self.r, i, &now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gauss_seidel::GaussSeidel;
+    use crate::problem::Problem;
+    use crate::random::Random;
+    use crate::solver::{Settings, Solver};
+
+    /// Contacts in a ring, each seeing its neighbours.
+    fn ring(n: usize) -> (BlockSparseOperator<3>, Vec<f64>) {
+        let mut random = Random::new(9);
+        let mut entries = Vec::new();
+        for i in 0..n {
+            let g = Matrix::<3, 3>::from_fn(|_, _| random.normal()) * 0.5;
+            let j = (i + 1) % n;
+            entries.push((i, i, Matrix::identity() + g * g.transpose()));
+            entries.push((j, j, Matrix::identity() * 0.8));
+            entries.push((i, j, g * 0.5));
+            entries.push((j, i, g.transpose() * 0.5));
+        }
+        let b = (0..3 * n).map(|k| random.normal() - if k % 3 == 0 { 0.5 } else { 0.0 }).collect();
+        (BlockSparseOperator::from_blocks(n, entries).unwrap(), b)
+    }
+
+    #[test]
+    fn products_are_those_of_the_dense_matrix() {
+        let (operator, b) = ring(40);
+        let w = operator.dense().unwrap();
+        let mut out = vec![0.0; 120];
+        operator.apply(&b, &mut out);
+        let expected = &w * nalgebra::DVector::from_column_slice(&b);
+        assert!(out.iter().zip(expected.iter()).all(|(a, b)| (a - b).abs() < 1e-13));
+        assert!((operator.diagonal(5) - w.fixed_view::<3, 3>(15, 15)).amax() == 0.0);
+    }
+
+    #[test]
+    fn sweeps_have_the_same_bits_for_any_number_of_threads() {
+        let (operator, b) = ring(400);
+        let colours = operator.colours().unwrap();
+        assert!(colours.len() <= 3 && colours.iter().map(Vec::len).sum::<usize>() == 400);
+        let mu = vec![0.4; 400];
+        let solve = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let problem = Problem::new(&operator, &b, &mu).unwrap();
+                let settings = Settings { tolerance: 1e-10, polish: false, ..Default::default() };
+                GaussSeidel::default().solve(&problem, None, &settings, &|_, _| true)
+            })
+        };
+        let one = solve(1);
+        assert!(one.converged(), "{:?}", one.residuals);
+        for threads in [2, 5] {
+            let other = solve(threads);
+            assert!(one.r.iter().zip(&other.r).all(|(a, b)| a.to_bits() == b.to_bits()));
+        }
+    }
+
+    #[test]
+    fn blocks_that_have_no_mirror_are_refused() {
+        let one = (0, 1, Matrix::<3, 3>::identity());
+        let error = BlockSparseOperator::from_blocks(2, vec![one]).unwrap_err();
+        assert!(matches!(error, ProblemError::Asymmetric { row: 0, column: 3, .. }), "{error}");
+        let far = (0, 7, Matrix::<3, 3>::identity());
+        let error = BlockSparseOperator::from_blocks(2, vec![far]).unwrap_err();
+        assert!(matches!(error, ProblemError::NoSuchColumn { column: 7, .. }));
+    }
+}

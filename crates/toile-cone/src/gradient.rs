@@ -1,0 +1,107 @@
+//! Accelerated projected gradient: only products with W, for the largest problems.
+
+use crate::cone::project_cone;
+use crate::newton::polish;
+use crate::problem::Problem;
+use crate::small::{block, set_block};
+use crate::solver::{Monitor, Settings, Solution, Solver, Stop, Watch, started};
+
+/// Nesterov's projected gradient with restarts, r ← Π_K(y − tρũ(y)), the shift following u.
+///
+/// Reference: Mazhar, Heyn, Negrut, Tasora 2015 (without shift); O'Donoghue, Candès 2015 (restarts).
+#[derive(Clone, Copy, Debug)]
+pub struct ProjectedGradient {
+    /// Projections between measurements.
+    pub measure_every: usize,
+}
+
+impl Default for ProjectedGradient {
+    fn default() -> Self {
+        ProjectedGradient { measure_every: 10 }
+    }
+}
+
+/// One projection step from y, whose velocity is u, into `out`.
+fn project<const D: usize>(
+    problem: &Problem<'_, D>,
+    step: f64,
+    y: &[f64],
+    u: &[f64],
+    out: &mut [f64],
+) {
+    for i in 0..problem.contacts() {
+        let mu = problem.mu()[i];
+        let shifted = problem.law().shifted::<D>(mu, &block(u, i));
+        let p = project_cone(mu, &(block::<D>(y, i) - shifted * step));
+        set_block(out, i, &p);
+    }
+}
+
+/// Plain projection steps, in place.
+pub(crate) fn projected_steps<const D: usize>(
+    problem: &Problem<'_, D>,
+    r: &mut [f64],
+    count: usize,
+) {
+    let mut u = vec![0.0; r.len()];
+    let mut out = r.to_vec();
+    for _ in 0..count {
+        problem.velocity(r, &mut u);
+        project(problem, problem.rho(), r, &u, &mut out);
+        r.copy_from_slice(&out);
+    }
+}
+
+impl<const D: usize> Solver<D> for ProjectedGradient {
+    fn name(&self) -> &'static str {
+        "projected-gradient"
+    }
+
+    fn solve(
+        &self,
+        problem: &Problem<'_, D>,
+        start: Option<&[f64]>,
+        settings: &Settings,
+        watch: Watch<'_>,
+    ) -> Solution {
+        let mut monitor = Monitor::new(problem, settings, watch);
+        let mut r = started(problem, start);
+        let n = r.len();
+        let (mut y, mut u, mut next) = (r.clone(), vec![0.0; n], vec![0.0; n]);
+        // The estimate of ‖W‖ comes from below.
+        let step = 0.98 * problem.rho();
+        let mut theta = 1.0f64;
+        let mut stop = monitor.measure(0, &r);
+        let mut iteration = 0;
+        let mut next_polish = 200;
+        let mut polished_at = f64::INFINITY;
+        while stop.is_none() {
+            problem.velocity(&y, &mut u);
+            project(problem, step, &y, &u, &mut next);
+            // Restart when the step turns against the momentum.
+            let against: f64 = (0..n).map(|k| (y[k] - next[k]) * (next[k] - r[k])).sum();
+            if against > 0.0 {
+                theta = 1.0;
+            }
+            let grown = 0.5 * (1.0 + (1.0 + 4.0 * theta * theta).sqrt());
+            let momentum = if against > 0.0 { 0.0 } else { (theta - 1.0) / grown };
+            theta = grown;
+            for k in 0..n {
+                y[k] = next[k] + momentum * (next[k] - r[k]);
+            }
+            std::mem::swap(&mut r, &mut next);
+            iteration += 1;
+            if iteration % self.measure_every.max(1) == 0 || iteration >= settings.max_iterations {
+                stop = monitor.measure(monitor.iterations.max(iteration), &r);
+                let wanted =
+                    monitor.last_residual() < 1e-3 * polished_at || iteration >= next_polish;
+                if settings.polish && stop.is_none() && monitor.last_residual() < 0.05 && wanted {
+                    polished_at = monitor.last_residual();
+                    next_polish = iteration + iteration / 2 + 200;
+                    stop = polish(&r, &mut monitor);
+                }
+            }
+        }
+        monitor.finish(stop.unwrap_or(Stop::Stalled))
+    }
+}

@@ -1,0 +1,240 @@
+//! The symmetric operator W of a problem, as solvers see it, and W as a dense matrix.
+
+use nalgebra::{Cholesky, DMatrix, DVector};
+use rayon::prelude::*;
+use toile_num::{Matrix, Vector};
+
+use crate::error::{ProblemError, check_finite, check_length};
+use crate::small::set_block;
+
+/// W = H M⁻¹ Hᵀ: symmetric, without negative eigenvalues, in blocks of D × D for each pair of
+/// contacts. Every product has the same bits for any number of threads.
+pub trait Operator<const D: usize>: Sync {
+    /// Number of contacts.
+    fn contacts(&self) -> usize;
+
+    /// `out` = W r.
+    fn apply(&self, r: &[f64], out: &mut [f64]);
+
+    /// The block W_ii.
+    fn diagonal(&self, i: usize) -> Matrix<D, D>;
+
+    /// State for sweeps over single contacts, started at r; `None` when single rows cost as much as
+    /// the whole product.
+    fn sweep<'a>(&'a self, r: &[f64]) -> Option<Box<dyn Sweep<D> + 'a>>;
+
+    /// Sets of contacts that do not see each other, to be swept in parallel; `None` when nearly all
+    /// see each other.
+    fn colours(&self) -> Option<Vec<Vec<u32>>> {
+        None
+    }
+
+    /// W as a dense matrix, when it is that or small enough to become it.
+    fn dense(&self) -> Option<DMatrix<f64>> {
+        let n = D * self.contacts();
+        if n > DENSE_LIMIT {
+            return None;
+        }
+        let mut w = DMatrix::zeros(n, n);
+        let mut unit = vec![0.0; n];
+        for j in 0..n {
+            unit[j] = 1.0;
+            self.apply(&unit, w.column_mut(j).as_mut_slice());
+            unit[j] = 0.0;
+        }
+        Some(w)
+    }
+
+    /// A solver of (W + ρ1)x = y kept for many right sides, by one factorisation; `None` when there
+    /// is none, and conjugate gradients must do.
+    fn shifted<'a>(&'a self, rho: f64) -> Option<Box<dyn ShiftedSolve + 'a>>;
+}
+
+/// Largest number of components for which the solvers make W dense of their own accord: its
+/// factorisations then take a fraction of a second.
+pub const DENSE_LIMIT: usize = 600;
+
+/// Products of single rows while forces change one at a time.
+pub trait Sweep<const D: usize>: Sync {
+    /// (W r)_i for the present r.
+    fn row(&self, i: usize) -> Vector<D>;
+    /// r_i ← r_i + change.
+    fn add(&mut self, i: usize, change: &Vector<D>);
+}
+
+/// (W + ρ1)⁻¹, factorised.
+pub trait ShiftedSolve: Sync {
+    /// x ← (W + ρ1)⁻¹x.
+    fn solve(&self, x: &mut [f64]);
+}
+
+/// W given entry by entry.
+#[derive(Clone, Debug)]
+pub struct DenseOperator<const D: usize> {
+    w: DMatrix<f64>,
+}
+
+impl<const D: usize> DenseOperator<D> {
+    /// From a square matrix, which is checked: finite, symmetric to 1e-9 of its largest entry, no
+    /// negative entry on the diagonal. The symmetric part is kept.
+    pub fn new(w: DMatrix<f64>) -> Result<Self, ProblemError> {
+        let n = w.nrows();
+        check_length("W", w.ncols(), n, n / D, D)?;
+        check_length("W", n, n / D * D, n.div_ceil(D), D)?;
+        check_finite("W", w.as_slice())?;
+        let largest = w.amax();
+        for i in 0..n {
+            if w[(i, i)] < -1e-9 * largest {
+                return Err(ProblemError::NegativeDiagonal { row: i, value: w[(i, i)] });
+            }
+            for j in 0..i {
+                let (one, other) = (w[(i, j)], w[(j, i)]);
+                if (one - other).abs() > 1e-9 * largest {
+                    return Err(ProblemError::Asymmetric {
+                        row: i,
+                        column: j,
+                        one,
+                        other,
+                        largest,
+                    });
+                }
+            }
+        }
+        let w = DMatrix::from_fn(n, n, |i, j| 0.5 * (w[(i, j)] + w[(j, i)]));
+        Ok(DenseOperator { w })
+    }
+
+    /// W = H M⁻¹ Hᵀ of a small problem: `h` has a row per component, `mass` is positive definite.
+    pub fn from_mass(h: &DMatrix<f64>, mass: &DMatrix<f64>) -> Result<Self, ProblemError> {
+        check_length("the mass matrix", mass.nrows(), h.ncols(), h.nrows() / D, D)?;
+        let factor = Cholesky::new(mass.clone());
+        let factor = factor.ok_or(ProblemError::NegativeDiagonal { row: 0, value: f64::NAN })?;
+        Self::new(h * factor.solve(&h.transpose()))
+    }
+}
+
+/// Rows in a task: enough work to pay for handing it over.
+const CHUNK: usize = 64;
+
+impl<const D: usize> Operator<D> for DenseOperator<D> {
+    fn contacts(&self) -> usize {
+        self.w.nrows() / D
+    }
+
+    fn apply(&self, r: &[f64], out: &mut [f64]) {
+        let n = self.w.nrows();
+        // Column-major and symmetric: column i serves as row i.
+        let row = |i: usize| dot(&self.w.as_slice()[i * n..(i + 1) * n], r);
+        if n < 4 * CHUNK {
+            out.iter_mut().enumerate().for_each(|(i, o)| *o = row(i));
+        } else {
+            out.par_chunks_mut(CHUNK).enumerate().for_each(|(c, part)| {
+                part.iter_mut().enumerate().for_each(|(k, o)| *o = row(c * CHUNK + k));
+            });
+        }
+    }
+
+    fn diagonal(&self, i: usize) -> Matrix<D, D> {
+        self.w.fixed_view::<D, D>(D * i, D * i).into_owned()
+    }
+
+    fn sweep<'a>(&'a self, r: &[f64]) -> Option<Box<dyn Sweep<D> + 'a>> {
+        Some(Box::new(DenseSweep { w: &self.w, r: r.to_vec() }))
+    }
+
+    fn dense(&self) -> Option<DMatrix<f64>> {
+        Some(self.w.clone())
+    }
+
+    fn shifted<'a>(&'a self, rho: f64) -> Option<Box<dyn ShiftedSolve + 'a>> {
+        let mut w = self.w.clone();
+        for i in 0..w.nrows() {
+            w[(i, i)] += rho;
+        }
+        Some(Box::new(DenseShifted(Cholesky::new(w)?)))
+    }
+}
+
+/// Dot product in four interleaved sums, which the compiler can keep in one vector register.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 4];
+    let (pa, ra) = a.as_chunks::<4>();
+    let (pb, rb) = b.as_chunks::<4>();
+    for (x, y) in pa.iter().zip(pb) {
+        for k in 0..4 {
+            sums[k] += x[k] * y[k];
+        }
+    }
+    let rest: f64 = ra.iter().zip(rb).map(|(x, y)| x * y).sum();
+    (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
+}
+
+struct DenseSweep<'a> {
+    w: &'a DMatrix<f64>,
+    r: Vec<f64>,
+}
+
+impl<const D: usize> Sweep<D> for DenseSweep<'_> {
+    fn row(&self, i: usize) -> Vector<D> {
+        let n = self.w.nrows();
+        Vector::from_fn(|k, _| {
+            let row = D * i + k;
+            dot(&self.w.as_slice()[row * n..(row + 1) * n], &self.r)
+        })
+    }
+
+    fn add(&mut self, i: usize, change: &Vector<D>) {
+        let now = crate::small::block::<D>(&self.r, i) + change;
+        set_block(&mut self.r, i, &now);
+    }
+}
+
+struct DenseShifted(Cholesky<f64, nalgebra::Dyn>);
+
+impl ShiftedSolve for DenseShifted {
+    fn solve(&self, x: &mut [f64]) {
+        let mut v = DVector::from_column_slice(x);
+        self.0.solve_mut(&mut v);
+        x.copy_from_slice(v.as_slice());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn matrices_that_are_none_are_refused() {
+        let w = DMatrix::from_row_slice(2, 2, &[1.0, 0.5, 0.4, 1.0]);
+        let error = DenseOperator::<2>::new(w).unwrap_err();
+        assert!(error.to_string().contains("W[1][0] = 4e-1 but W[0][1] = 5e-1"), "{error}");
+        let mut w = DMatrix::identity(3, 3);
+        w[(1, 1)] = f64::NAN;
+        assert!(matches!(DenseOperator::<3>::new(w), Err(ProblemError::NotFinite { .. })));
+        let w = DMatrix::identity(4, 4);
+        assert!(matches!(DenseOperator::<3>::new(w), Err(ProblemError::Length { .. })));
+        let w = -DMatrix::identity(3, 3);
+        assert!(matches!(DenseOperator::<3>::new(w), Err(ProblemError::NegativeDiagonal { .. })));
+    }
+
+    #[test]
+    fn rows_products_and_shifted_solutions_agree() {
+        let n = 300;
+        let w = DMatrix::from_fn(n, n, |i, j| 1.0 / (1.0 + i.abs_diff(j) as f64).powi(2));
+        let operator = DenseOperator::<3>::new(w.clone()).unwrap();
+        let r: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
+        let mut out = vec![0.0; n];
+        operator.apply(&r, &mut out);
+        let expected = &w * DVector::from_column_slice(&r);
+        assert!((DVector::from_column_slice(&out) - expected).amax() < 1e-13);
+        let mut sweep = operator.sweep(&vec![0.0; n]).unwrap();
+        for i in 0..n / 3 {
+            sweep.add(i, &crate::small::block::<3>(&r, i));
+        }
+        assert!((sweep.row(7) - crate::small::block::<3>(&out, 7)).amax() < 1e-14);
+        let mut x = out.clone();
+        x.iter_mut().zip(&r).for_each(|(x, r)| *x += 0.3 * r);
+        operator.shifted(0.3).unwrap().solve(&mut x);
+        assert!(x.iter().zip(&r).all(|(x, r)| (x - r).abs() < 1e-12));
+    }
+}

@@ -1,0 +1,233 @@
+//! The problem: operator, free velocity, friction, law; and how far a force is from solving it.
+
+use toile_num::Vector;
+
+use crate::alart_curnier::contact_residual;
+use crate::cone::{Law, Status, project_cone};
+use crate::error::{ProblemError, check_finite, check_length};
+use crate::fischer_burmeister::contact_fischer_burmeister;
+use crate::operator::Operator;
+use crate::small::block;
+
+/// Find r ∈ ∏K_μ with u = W r + b and the law at every contact; components normal first.
+#[derive(Clone, Copy)]
+pub struct Problem<'a, const D: usize> {
+    operator: &'a dyn Operator<D>,
+    b: &'a [f64],
+    mu: &'a [f64],
+    law: Law,
+    rho: f64,
+}
+
+impl<'a, const D: usize> Problem<'a, D> {
+    /// Poses a problem with dry friction; lengths and numbers are checked, ‖W‖ is estimated.
+    pub fn new(
+        operator: &'a dyn Operator<D>,
+        b: &'a [f64],
+        mu: &'a [f64],
+    ) -> Result<Self, ProblemError> {
+        let n = operator.contacts();
+        check_length("b", b.len(), D * n, n, D)?;
+        check_length("mu", mu.len(), n, n, D)?;
+        check_finite("b", b)?;
+        check_finite("mu", mu)?;
+        if let Some(contact) = mu.iter().position(|m| *m < 0.0) {
+            return Err(ProblemError::NegativeFriction { contact, mu: mu[contact] });
+        }
+        let norm = operator_norm(operator);
+        if !norm.is_finite() {
+            return Err(ProblemError::NotFinite { what: "W r", index: 0, value: norm });
+        }
+        Ok(Problem {
+            operator,
+            b,
+            mu,
+            law: Law::Coulomb,
+            rho: if norm > 0.0 { 1.0 / norm } else { 1.0 },
+        })
+    }
+
+    /// The same under another law.
+    pub fn with_law(self, law: Law) -> Self {
+        Problem { law, ..self }
+    }
+
+    /// The same operator and friction with another b, under another law.
+    pub(crate) fn with_b<'b>(&self, b: &'b [f64], law: Law) -> Problem<'b, D>
+    where
+        'a: 'b,
+    {
+        Problem { operator: self.operator, b, mu: self.mu, law, rho: self.rho }
+    }
+
+    /// Number of contacts.
+    pub fn contacts(&self) -> usize {
+        self.mu.len()
+    }
+
+    /// W.
+    pub fn operator(&self) -> &'a dyn Operator<D> {
+        self.operator
+    }
+
+    /// The free velocity b.
+    pub fn b(&self) -> &'a [f64] {
+        self.b
+    }
+
+    /// μ of each contact.
+    pub fn mu(&self) -> &'a [f64] {
+        self.mu
+    }
+
+    /// The law.
+    pub fn law(&self) -> Law {
+        self.law
+    }
+
+    /// ρ = 1/‖W‖₂, which turns velocities into forces.
+    pub fn rho(&self) -> f64 {
+        self.rho
+    }
+
+    /// u = W r + b.
+    pub fn velocity(&self, r: &[f64], u: &mut [f64]) {
+        self.operator.apply(r, u);
+        u.iter_mut().zip(self.b).for_each(|(u, b)| *u += b);
+    }
+
+    /// The size a residual is measured by: the largest force, at least `floor`.
+    ///
+    /// Without a floor, between 1 and 10⁶ times ρ‖b‖∞: no unit matters, and forces that grow without
+    /// end, as where no solution exists, do not pass for a solution.
+    pub fn force_scale(&self, r: &[f64], floor: Option<f64>) -> f64 {
+        let largest = amax(r);
+        match floor {
+            Some(floor) => largest.max(floor),
+            None => {
+                let free = (self.rho * amax(self.b)).max(f64::MIN_POSITIVE);
+                largest.clamp(free, 1e6 * free)
+            }
+        }
+    }
+
+    /// Largest component of the Alart–Curnier function over all contacts, in units of force.
+    pub fn alart_curnier(&self, r: &[f64], u: &[f64]) -> f64 {
+        self.largest(r, u, |mu, r, u| contact_residual(self.law, mu, self.rho, r, u).amax())
+    }
+
+    /// All measures of a force, relative to [`Problem::force_scale`].
+    pub fn residuals(&self, r: &[f64], u: &[f64], floor: Option<f64>) -> Residuals {
+        let (law, rho) = (self.law, self.rho);
+        let scale = self.force_scale(r, floor);
+        let unit_step = |mu: f64, r: &Vector<D>, u: &Vector<D>, rho: f64| {
+            r - project_cone(mu, &(r - law.shifted(mu, u) * rho))
+        };
+        let mut squares = 0.0;
+        for i in 0..self.contacts() {
+            squares += unit_step(self.mu[i], &block(r, i), &block(u, i), 1.0).norm_squared();
+        }
+        let size = self.b.iter().map(|b| b * b).sum::<f64>().sqrt();
+        Residuals {
+            alart_curnier: self.alart_curnier(r, u) / scale,
+            de_saxce: self.largest(r, u, |mu, r, u| unit_step(mu, r, u, rho).amax()) / scale,
+            fischer_burmeister: self
+                .largest(r, u, |mu, r, u| contact_fischer_burmeister(law, mu, rho, r, u).amax())
+                / scale,
+            natural_map: squares.sqrt() / if size > 0.0 { size } else { 1.0 },
+        }
+    }
+
+    /// What each contact does, for a force known to that relative residual.
+    pub fn status(&self, r: &[f64], u: &[f64], residual: f64, floor: Option<f64>) -> Vec<Status> {
+        let negligible = (10.0 * residual).clamp(1e-12, 1e-3) * self.force_scale(r, floor);
+        let one = |i| Status::of::<D>(&block(r, i), &(block::<D>(u, i) * self.rho), negligible);
+        (0..self.contacts()).map(one).collect()
+    }
+
+    fn largest(&self, r: &[f64], u: &[f64], f: impl Fn(f64, &Vector<D>, &Vector<D>) -> f64) -> f64 {
+        // A NaN must not pass for a small number.
+        let worse = |m: f64, v: f64| if v.is_nan() { f64::INFINITY } else { m.max(v) };
+        (0..self.contacts()).map(|i| f(self.mu[i], &block(r, i), &block(u, i))).fold(0.0, worse)
+    }
+}
+
+/// How far a force is from the law, each measure without unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Residuals {
+    /// Largest component of Alart and Curnier's function with ρ = 1/‖W‖₂, over the force scale.
+    pub alart_curnier: f64,
+    /// Largest component of r − Π_K(r − ρũ), over the force scale.
+    pub de_saxce: f64,
+    /// Largest component of Fischer and Burmeister's function, over the force scale; loses half the
+    /// digits where a contact both rests and is about to leave.
+    pub fischer_burmeister: f64,
+    /// ‖r − Π_K(r − ũ)‖₂ over ‖b‖₂, all contacts together with a unit step: the measure of published
+    /// comparisons, which depends on units.
+    pub natural_map: f64,
+}
+
+pub(crate) fn amax(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |m, v| m.max(v.abs()))
+}
+
+/// ‖W‖₂ by power iteration from a fixed start; ends when it no longer moves.
+fn operator_norm<const D: usize>(operator: &dyn Operator<D>) -> f64 {
+    let n = D * operator.contacts();
+    let mut v: Vec<f64> = (0..n).map(|i| 1.0 + 0.01 * (i % 1000) as f64).collect();
+    let mut w = vec![0.0; n];
+    let mut norm = 0.0;
+    // Large operators are dear, and a per cent is enough for them.
+    let (steps, still) = if n <= 3000 { (500, 1e-13) } else { (60, 1e-4) };
+    for _ in 0..steps {
+        operator.apply(&v, &mut w);
+        let now = w.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if now == 0.0 || !now.is_finite() {
+            return now;
+        }
+        v.iter_mut().zip(&w).for_each(|(v, w)| *v = w / now);
+        if (now - norm).abs() <= still * now {
+            return now;
+        }
+        norm = now;
+    }
+    norm
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operator::DenseOperator;
+    use nalgebra::DMatrix;
+
+    #[test]
+    fn residuals_do_not_depend_on_units() {
+        let w = DMatrix::from_row_slice(3, 3, &[2.0, 0.3, 0.0, 0.3, 1.5, 0.2, 0.0, 0.2, 1.0]);
+        let (b, r) = ([-1.0, 0.4, 0.2], [0.6, 0.1, -0.1]);
+        let found = [1.0, 1e-6, 1e5].map(|unit| {
+            let operator = DenseOperator::<3>::new(&w / unit).unwrap();
+            let problem = Problem::new(&operator, &b, &[0.5]).unwrap();
+            let r = r.map(|x| x * unit);
+            let mut u = [0.0; 3];
+            problem.velocity(&r, &mut u);
+            problem.residuals(&r, &u, None)
+        });
+        assert!(found[0].alart_curnier > 0.01);
+        for other in &found[1..] {
+            assert!((other.alart_curnier / found[0].alart_curnier - 1.0).abs() < 1e-12);
+            assert!((other.de_saxce / found[0].de_saxce - 1.0).abs() < 1e-12);
+            let ratio = other.fischer_burmeister / found[0].fischer_burmeister;
+            assert!((ratio - 1.0).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn bad_numbers_are_refused() {
+        let operator = DenseOperator::<3>::new(DMatrix::identity(3, 3)).unwrap();
+        let pose =
+            |b: &[f64], mu: &[f64]| Problem::new(&operator, b, mu).err().unwrap().to_string();
+        assert!(pose(&[0.0; 4], &[0.1]).contains("b has 4 numbers"));
+        assert!(pose(&[0.0; 3], &[-0.1]).contains("contact 0 has friction -0.1"));
+        assert!(pose(&[0.0, f64::NAN, 0.0], &[0.1]).contains("b[1] is NaN"));
+    }
+}
