@@ -154,7 +154,7 @@ impl<'a, const D: usize> Newton<'a, D> {
         let mut idle = 0;
         let begun = merit;
         let mut before = merit;
-        let mut forcing = 0.1;
+        let mut forcing = 0.01;
         for step in 0..most {
             if merit == 0.0 {
                 return Some(Stop::Stalled);
@@ -185,7 +185,7 @@ impl<'a, const D: usize> Newton<'a, D> {
             }
             idle = if merit > 0.9 * before { idle + 1 } else { 0 };
             // Linear systems as exact as the last step was good (Eisenstat, Walker 1996).
-            forcing = (0.5 * merit / before).clamp(1e-6, 0.1);
+            forcing = (0.5 * merit / before).clamp(1e-6, 0.01);
             before = merit;
             if idle > 6 || (step == 25 && merit > 0.5 * begun) {
                 return Some(Stop::Stalled);
