@@ -12,6 +12,7 @@ Examples:
   toile check scene.toml                  the same for a whole scene
   toile validate cantilever --out report  is the shell right? tables, figures and a verdict
   toile drape scene.toml --out result     find the equilibrium and certify it
+  toile friction problem.json --out r     solve contacts with dry friction
   toile schema > scene.schema.json        for editors that complete and check scene files
 
 A scene file:
@@ -56,6 +57,8 @@ pub(crate) enum Command {
     /// Measure shells against reference curves and judge them.
     #[command(subcommand, after_help = VALIDATE_HELP)]
     Validate(Protocol),
+    /// Solve contact problems with dry friction, u = W r + b, and judge the forces.
+    Friction(FrictionArgs),
     /// Hang a sheet by two corners: the whole path in seconds.
     Demo(DemoArgs),
     /// Measure: time and quality on fixed tasks.
@@ -242,6 +245,51 @@ pub(crate) struct ShellsArgs {
     pub(crate) tolerance: Option<f64>,
 }
 
+const FRICTION_HELP: &str = "\
+A problem file, components of a contact normal first (in newton-seconds and metres per second, say):
+  { \"n\": 1, \"mu\": [0.5], \"W\": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], \"b\": [-1, 2, 0] }
+asks for r and u = W r + b so that each contact takes off (r = 0, u_N >= 0), sticks (u = 0, r inside its
+cone) or slips (r on the cone, u_T against it). \"mu\" may be one number for all contacts, \"dimension\" 2, 3
+or 6. A set is { \"problems\": [ ... ] }, each with an \"id\".
+
+Solvers:
+  auto                  Gauss-Seidel, then ADMM, Newton and projected gradient until one succeeds
+  gauss-seidel          each contact solved exactly in turn
+  newton                semismooth Newton on the Alart-Curnier function
+  admm                  one factorisation, then a projection each time; good on hyperstatic problems
+  projected-gradient    only products with W
+  cadoux                a sequence of convex problems
+  faceted               pyramids instead of cones: a baseline, not exact
+
+Writes into DIR:
+  solution.json         r, u, status (O off, T stick, S slip), residuals, iterations; per problem of a set
+  answers.json          for a set: the forces by id
+
+Examples:
+  toile friction problem.json --out result
+  toile friction problems.json --solver admm --tolerance 1e-12 --out result --json
+
+Exit codes: 0 all within the tolerance, 1 not all (the best forces are written all the same), 2 bad input.";
+
+#[derive(Debug, Args)]
+#[command(after_help = FRICTION_HELP)]
+pub(crate) struct FrictionArgs {
+    /// One problem or a set, JSON.
+    pub(crate) problem: PathBuf,
+    /// Folder for the results; made if it does not exist.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// How to solve.
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = clap::builder::PossibleValuesParser::new(toile::cone::SOLVER_NAMES))]
+    pub(crate) solver: String,
+    /// Alart-Curnier residual, relative to the largest force and at least 1, that is good enough.
+    #[arg(long, value_name = "RESIDUAL", default_value = "1e-10", value_parser = positive)]
+    pub(crate) tolerance: f64,
+    /// Iterations at most: sweeps, Newton steps or projections.
+    #[arg(long, value_name = "N", default_value_t = 5000)]
+    pub(crate) max_iterations: u32,
+}
+
 const DEMO_HELP: &str = "\
 Examples:
   toile demo
@@ -269,6 +317,8 @@ pub(crate) enum Task {
     Hang,
     /// Energy, gradient and Hessian of a sheet.
     Assembly,
+    /// The friction kernel on a sheet of n × n contacts to 1e-6: one JSON line per solver.
+    Friction,
 }
 
 const BENCH_HELP: &str = "\
@@ -278,7 +328,9 @@ Examples:
   toile bench w3 --n 33
   toile bench w6 --gamma 50 --n 81
   toile bench hang --n 129
-  toile bench assembly --n 129 --threads 1";
+  toile bench assembly --n 129 --threads 1
+  toile bench friction                    1024 and 10 000 contacts
+  toile bench friction --n 50";
 
 #[derive(Debug, Args)]
 #[command(after_help = BENCH_HELP)]

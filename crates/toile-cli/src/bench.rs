@@ -26,6 +26,7 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure>
         Task::W6 => w6(args),
         Task::Hang => hang(args, global),
         Task::Assembly => assembly(args),
+        Task::Friction => crate::bench_friction::run(args, global),
     }
 }
 

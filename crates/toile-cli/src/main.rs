@@ -2,10 +2,12 @@
 
 mod args;
 mod bench;
+mod bench_friction;
 mod check;
 mod demo;
 mod drape;
 mod files;
+mod friction;
 mod json;
 mod progress;
 mod summary;
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Command::Drape(args) => drape::run(args, global),
         Command::Check(args) => check::run(args, global),
         Command::Validate(protocol) => validate::run(protocol, global),
+        Command::Friction(args) => friction::run(args, global),
         Command::Demo(args) => demo::run(args, global),
         Command::Bench(args) => bench::run(args, global),
         Command::Schema => {

@@ -2,7 +2,7 @@
 
 use crate::cone::{Law, project_cone};
 use crate::krylov::conjugate_gradients;
-use crate::newton::polish;
+use crate::newton::Polish;
 use crate::operator::ShiftedSolve;
 use crate::problem::{Problem, amax};
 use crate::small::{block, set_block, tangent_norm};
@@ -67,7 +67,8 @@ impl<const D: usize> Solver<D> for Admm {
         // ũ = −σy; from the velocity of the start.
         problem.velocity(&z, &mut right);
         y.iter_mut().zip(&right).for_each(|(y, u)| *y = -u / sigma);
-        let (mut iteration, mut next_polish, mut polished_at) = (0, 100, f64::INFINITY);
+        let mut iteration = 0;
+        let mut polish = Polish::new(problem, 100);
         let mut next_balance = 10;
         while stop.is_none() {
             for i in 0..contacts {
@@ -104,12 +105,8 @@ impl<const D: usize> Solver<D> for Admm {
             iteration += 1;
             if iteration % self.measure_every.max(1) == 0 || iteration >= settings.max_iterations {
                 stop = monitor.measure(monitor.iterations.max(iteration), &z);
-                let wanted =
-                    monitor.last_residual() < 1e-3 * polished_at || iteration >= next_polish;
-                if settings.polish && stop.is_none() && monitor.last_residual() < 0.05 && wanted {
-                    polished_at = monitor.last_residual();
-                    next_polish = iteration + iteration / 2 + 100;
-                    stop = polish(&z, &mut monitor);
+                if stop.is_none() {
+                    stop = polish.run(iteration, &z, &mut monitor);
                 }
             }
             if iteration == next_balance && factorisations < self.factorisations {

@@ -3,7 +3,7 @@
 use crate::cone::Law;
 use crate::gauss_seidel::GaussSeidel;
 use crate::gradient::ProjectedGradient;
-use crate::newton::polish;
+use crate::newton::Polish;
 use crate::problem::Problem;
 use crate::small::{block, tangent_norm};
 use crate::solver::{Monitor, Settings, Solution, Solver, Stop, Watch, started};
@@ -42,7 +42,7 @@ impl<const D: usize> Solver<D> for Cadoux {
         let mut b = problem.b().to_vec();
         let mut u = vec![0.0; b.len()];
         let mut sweeps = 0;
-        let mut next_polish = 4;
+        let mut polish = Polish::new(problem, 4);
         for round in 0..self.rounds {
             if stop.is_some() {
                 break;
@@ -74,13 +74,8 @@ impl<const D: usize> Solver<D> for Cadoux {
             if found.stop == Stop::Cancelled {
                 stop = Some(Stop::Cancelled);
             }
-            if settings.polish
-                && stop.is_none()
-                && monitor.last_residual() < 0.05
-                && round >= next_polish
-            {
-                next_polish = round + round / 2 + 4;
-                stop = polish(&r, &mut monitor);
+            if stop.is_none() {
+                stop = polish.run(round, &r, &mut monitor);
             }
         }
         monitor.finish(stop.unwrap_or(Stop::MaxIterations))

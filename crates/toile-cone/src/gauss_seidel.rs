@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use toile_num::Vector;
 
 use crate::local::Contact;
-use crate::newton::polish;
+use crate::newton::Polish;
 use crate::operator::Sweep;
 use crate::problem::Problem;
 use crate::small::{block, set_block};
@@ -46,19 +46,14 @@ impl<const D: usize> Solver<D> for GaussSeidel {
         let Some(mut sweeps) = Sweeps::new(problem, self.colours) else {
             return monitor.finish(Stop::Unsupported);
         };
-        let mut next_polish = 50;
-        let mut polished_at = f64::INFINITY;
+        let mut polish = Polish::new(problem, 50);
         while stop.is_none() {
             let count = self.measure_every.max(1);
             sweeps.run(&mut r, count);
             stop = monitor.measure(monitor.iterations + count, &r);
             // Newton steps pay when the sets of sticking and sliding contacts have settled.
-            let wanted =
-                monitor.last_residual() < 1e-3 * polished_at || monitor.iterations >= next_polish;
-            if settings.polish && stop.is_none() && monitor.last_residual() < 0.1 && wanted {
-                polished_at = monitor.last_residual();
-                next_polish = monitor.iterations + monitor.iterations / 2 + 50;
-                stop = polish(&r, &mut monitor);
+            if stop.is_none() {
+                stop = polish.run(monitor.iterations, &r, &mut monitor);
             }
         }
         monitor.finish(stop.unwrap_or(Stop::Stalled))

@@ -1,7 +1,7 @@
 //! Accelerated projected gradient: only products with W, for the largest problems.
 
 use crate::cone::project_cone;
-use crate::newton::polish;
+use crate::newton::Polish;
 use crate::problem::Problem;
 use crate::small::{block, set_block};
 use crate::solver::{Monitor, Settings, Solution, Solver, Stop, Watch, started};
@@ -73,8 +73,7 @@ impl<const D: usize> Solver<D> for ProjectedGradient {
         let mut theta = 1.0f64;
         let mut stop = monitor.measure(0, &r);
         let mut iteration = 0;
-        let mut next_polish = 200;
-        let mut polished_at = f64::INFINITY;
+        let mut polish = Polish::new(problem, 200);
         while stop.is_none() {
             problem.velocity(&y, &mut u);
             project(problem, step, &y, &u, &mut next);
@@ -93,12 +92,8 @@ impl<const D: usize> Solver<D> for ProjectedGradient {
             iteration += 1;
             if iteration % self.measure_every.max(1) == 0 || iteration >= settings.max_iterations {
                 stop = monitor.measure(monitor.iterations.max(iteration), &r);
-                let wanted =
-                    monitor.last_residual() < 1e-3 * polished_at || iteration >= next_polish;
-                if settings.polish && stop.is_none() && monitor.last_residual() < 0.05 && wanted {
-                    polished_at = monitor.last_residual();
-                    next_polish = iteration + iteration / 2 + 200;
-                    stop = polish(&r, &mut monitor);
+                if stop.is_none() {
+                    stop = polish.run(iteration, &r, &mut monitor);
                 }
             }
         }

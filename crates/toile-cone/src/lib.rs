@@ -42,6 +42,7 @@
 
 mod admm;
 mod alart_curnier;
+mod banded;
 mod block_sparse;
 mod cadoux;
 mod choice;
@@ -59,10 +60,12 @@ mod operator;
 mod problem;
 mod random;
 mod roots;
+mod sheet;
 mod small;
 mod solver;
 pub use admm::Admm;
 pub use alart_curnier::contact_residual;
+pub use banded::BandedMass;
 pub use block_sparse::BlockSparseOperator;
 pub use cadoux::Cadoux;
 pub use choice::{Auto, SOLVER_NAMES, solver_named};
@@ -81,4 +84,5 @@ pub use newton::AlartCurnierNewton;
 pub use operator::{DENSE_LIMIT, DenseOperator, Operator, ShiftedSolve, Sweep};
 pub use problem::{Problem, Residuals};
 pub use random::Random;
+pub use sheet::{SheetProblem, sheet_problem};
 pub use solver::{Measure, Settings, Solution, Solver, Stop, Watch};

@@ -154,13 +154,14 @@ impl<'a, const D: usize> Newton<'a, D> {
         let mut idle = 0;
         let begun = merit;
         let mut before = merit;
+        let mut forcing = 0.01;
         for step in 0..most {
             if merit == 0.0 {
                 return Some(Stop::Stalled);
             }
             let mut accepted = false;
             for _ in 0..8 {
-                let Some(d) = self.step(r, &u, &f, damping, merit) else { break };
+                let Some(d) = self.step(r, &u, &f, damping, forcing) else { break };
                 trial.iter_mut().zip(r.iter().zip(&d)).for_each(|(t, (r, d))| *t = r + d);
                 self.problem.velocity(&trial, &mut trial_u);
                 let next = self.function(&trial, &trial_u, &mut trial_f);
@@ -183,6 +184,8 @@ impl<'a, const D: usize> Newton<'a, D> {
                 return Some(Stop::Stalled);
             }
             idle = if merit > 0.9 * before { idle + 1 } else { 0 };
+            // Linear systems as exact as the last step was good (Eisenstat, Walker 1996).
+            forcing = (0.5 * merit / before).clamp(1e-6, 0.01);
             before = merit;
             if idle > 6 || (step == 25 && merit > 0.5 * begun) {
                 return Some(Stop::Stalled);
@@ -191,8 +194,16 @@ impl<'a, const D: usize> Newton<'a, D> {
         None
     }
 
-    /// The step of that damping, which is relative to the size of J and to √merit.
-    fn step(&self, r: &[f64], u: &[f64], f: &[f64], damping: f64, merit: f64) -> Option<Vec<f64>> {
+    /// The step of that damping, which is relative to the size of J; iterative systems are solved to
+    /// `forcing`.
+    fn step(
+        &self,
+        r: &[f64],
+        u: &[f64],
+        f: &[f64],
+        damping: f64,
+        forcing: f64,
+    ) -> Option<Vec<f64>> {
         let n = self.problem.contacts();
         let parts: Vec<_> = (0..n)
             .map(|i| {
@@ -202,7 +213,7 @@ impl<'a, const D: usize> Newton<'a, D> {
             .collect();
         match &self.dense {
             Some(w) => dense_step::<D>(w, &parts, f, damping),
-            None => self.iterative_step(&parts, f, damping, merit),
+            None => self.iterative_step(&parts, f, damping, forcing),
         }
     }
 
@@ -211,7 +222,7 @@ impl<'a, const D: usize> Newton<'a, D> {
         parts: &[(Matrix<D, D>, Matrix<D, D>)],
         f: &[f64],
         damping: f64,
-        merit: f64,
+        forcing: f64,
     ) -> Option<Vec<f64>> {
         let n = f.len();
         let operator = self.problem.operator();
@@ -246,7 +257,6 @@ impl<'a, const D: usize> Newton<'a, D> {
             }
         };
         let right: Vec<f64> = f.iter().map(|x| -x).collect();
-        let forcing = (0.1 * merit.sqrt()).clamp(1e-8, 1e-2);
         let mut x = vec![0.0; n];
         Gmres { restart: 50, most: 150, tolerance: forcing }.solve(
             apply,
@@ -293,17 +303,48 @@ fn dense_step<const D: usize>(
         .then(|| d.iter().zip(&scales).map(|(v, s)| -v / s).collect())
 }
 
-/// Newton steps from r by each function in turn; the best goes to the monitor. `None` when more of
-/// the other method is needed.
-pub(crate) fn polish<const D: usize>(r: &[f64], monitor: &mut Monitor<'_, D>) -> Option<Stop> {
-    let problem = monitor.problem;
-    let mut trial: Vec<f64> = r.to_vec();
-    for k in 0..TRIALS.len() {
-        trial.copy_from_slice(r);
-        let stop = Newton::new(problem).trial(k).run(&mut trial, monitor, 25);
-        if stop.is_some() && stop != Some(Stop::Stalled) {
-            return stop;
-        }
+/// When a method of linear convergence tries Newton steps.
+pub(crate) struct Polish {
+    /// Whether W is small enough for dense steps, which are cheap against the iterations.
+    small: bool,
+    every: usize,
+    next: usize,
+    last_residual: f64,
+}
+
+impl Polish {
+    /// At first after `every` iterations, then at growing intervals; on small problems also whenever
+    /// the residual has fallen a thousandfold.
+    pub(crate) fn new<const D: usize>(problem: &Problem<'_, D>, every: usize) -> Self {
+        let small = D * problem.contacts() <= crate::operator::DENSE_LIMIT;
+        // On large ones an iteration is cheap against a Newton step.
+        let every = if small { every } else { 10 * every };
+        Polish { small, every, next: every, last_residual: f64::INFINITY }
     }
-    None
+
+    /// Newton steps from r if it is time for them; the best goes to the monitor. `None` when more of
+    /// the other method is needed.
+    pub(crate) fn run<const D: usize>(
+        &mut self,
+        iteration: usize,
+        r: &[f64],
+        monitor: &mut Monitor<'_, D>,
+    ) -> Option<Stop> {
+        let residual = monitor.last_residual();
+        let fallen = self.small && residual < 1e-3 * self.last_residual;
+        if !monitor.settings.polish || residual > 0.05 || !(fallen || iteration >= self.next) {
+            return None;
+        }
+        self.last_residual = residual;
+        self.next = iteration + iteration / 2 + self.every;
+        let mut trial: Vec<f64> = r.to_vec();
+        for k in 0..if self.small { TRIALS.len() } else { 1 } {
+            trial.copy_from_slice(r);
+            let stop = Newton::new(monitor.problem).trial(k).run(&mut trial, monitor, 25);
+            if stop.is_some() && stop != Some(Stop::Stalled) {
+                return stop;
+            }
+        }
+        None
+    }
 }

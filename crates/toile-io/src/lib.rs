@@ -6,6 +6,7 @@
 //! | read a scene | [`load_scene`], in memory [`parse_scene`] |
 //! | the JSON schema of scenes | [`scene_schema`] |
 //! | write OBJ, PLY, GLB, VTK, CSV | [`write_obj`], [`write_ply`], [`write_glb`], [`write_vtp`], [`write_csv`] |
+//! | friction problems and their solutions | [`read_friction`], [`write_friction`] |
 //! | write any file whole or not at all | [`atomic_write`] |
 //! | centimetres, y up | [`Axes`] |
 //!
@@ -20,6 +21,7 @@ mod axes;
 mod base64;
 mod csv;
 mod error;
+mod friction;
 mod generate;
 mod glb_write;
 mod gltf;
@@ -47,6 +49,9 @@ pub use atomic::{WriteError, atomic_write};
 pub use axes::{Axes, Up};
 pub use csv::{Cell, csv_to, write_csv};
 pub use error::{MeshError, Place};
+pub use friction::{
+    FrictionError, FrictionFile, FrictionProblem, parse_friction, read_friction, write_friction,
+};
 pub use glb_write::{GlbMesh, glb_to, write_glb};
 pub use mesh::{Group, MeshData, MeshFormat, Stitch, parse_mesh, read_mesh, sniff_format};
 pub use model::{LoadedShell, load_shell, load_shells, scene_gravity, unsupported_piece};

@@ -30,14 +30,18 @@
 //! | meshes | [`geometry`] |
 //! | energies and their derivatives | [`energy`] |
 //! | linear and nonlinear solvers | [`solve`] |
+//! | dry friction: the conic kernel | [`solve_friction`], [`cone`] |
 //! | reference solutions and protocols | [`validate`] |
 
 mod drape;
 mod fields;
+mod friction;
 
 pub use drape::{Drape, DrapeError, drape, scene_settings, set_threads};
 pub use fields::{Fields, shell_fields};
+pub use friction::{FrictionSolveError, solve_friction};
 
+pub use toile_cone as cone;
 pub use toile_energy as energy;
 pub use toile_geometry as geometry;
 pub use toile_io as io;
