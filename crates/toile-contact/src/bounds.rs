@@ -51,7 +51,9 @@ impl Bounds {
 
     /// Whether the boxes have a point in common (touching counts).
     pub fn overlaps(&self, other: &Self) -> bool {
-        (0..3).all(|k| self.low[k] <= other.high[k] && other.low[k] <= self.high[k])
+        // Without short cuts: the answer is hard to foresee, branches would cost more.
+        let along = |k: usize| (self.low[k] <= other.high[k]) & (other.low[k] <= self.high[k]);
+        along(0) & along(1) & along(2)
     }
 
     /// Whether the point is inside or on the border.

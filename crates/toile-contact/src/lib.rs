@@ -1,4 +1,10 @@
 //! What touches what: colliders, proximity between layers, continuous collision detection.
+//!
+//! A [`Collider`] is a [`Shape`] with a [`Motion`]; [`Collider::at`] places it in time for queries.
+//! [`collider_contacts`] finds where cloth touches colliders, [`Layers::contacts`] where it touches
+//! itself. [`Layers::earliest_impact`] and [`collider_impacts`] say how far a step can go before
+//! anything passes through anything else; [`penetrations`] lists what already has and [`push_out`]
+//! repairs what can be. Lengths in metres, times in seconds; answers do not depend on threads.
 
 mod advance;
 mod bounds;

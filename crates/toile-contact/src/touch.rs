@@ -6,7 +6,7 @@ use toile_geometry::{Topology, Vec3};
 use crate::collider::Body;
 use crate::distance::{Region, point_triangle, segments_crossing};
 use crate::shape::{MeshShape, Pose, Solid};
-use crate::{Bounds, Contact, ContactError, ContactKey, PlacedCollider};
+use crate::{Bounds, Contact, ContactError, ContactKey, PlacedCollider, owner};
 
 /// A contact inside an edge or a face counts when it lies closer to the collider than the corners by
 /// more than this part of the gap. Below, the gap itself keeps cloth and collider apart, and every
@@ -74,8 +74,15 @@ pub fn collider_contacts(
 ) -> Result<Vec<Contact>, ContactError> {
     check_positions(positions, topology)?;
     check_length("the reach of the contact search [m]", reach)?;
+    for placed in colliders {
+        let pose = &placed.state().pose;
+        if !pose.rotation.iter().chain(&pose.origin).all(|c| c.is_finite()) {
+            return Err(ContactError::NotFinite { what: "the place of a collider" });
+        }
+    }
     let mut contacts = Vec::new();
     let mut distances = Vec::new();
+    let mut owners = None;
     for (number, placed) in colliders.iter().enumerate() {
         let search = Search {
             positions,
@@ -90,12 +97,22 @@ pub fn collider_contacts(
         if !search.has_interior_contacts() {
             continue;
         }
-        contacts.extend(in_blocks(topology.edge_count(), CHUNK, |range, found| {
-            range.for_each(|e| search.edge(e, &distances, found));
-        }));
-        contacts.extend(in_blocks(topology.face_count(), CHUNK, |range, found| {
-            range.for_each(|f| search.face(f, &distances, found));
-        }));
+        if let Body::Mesh(mesh) = &placed.body {
+            let owners = owners.get_or_insert_with(|| owner::owners(topology));
+            contacts.extend(in_blocks(topology.face_count(), CHUNK, |range, found| {
+                let mut near = Vec::new();
+                range.for_each(|f| {
+                    search.face_on_mesh(f, owners[f], mesh, &distances, &mut near, found);
+                });
+            }));
+        } else {
+            contacts.extend(in_blocks(topology.edge_count(), CHUNK, |range, found| {
+                range.for_each(|e| search.edge(e, &distances, &[], found));
+            }));
+            contacts.extend(in_blocks(topology.face_count(), CHUNK, |range, found| {
+                range.for_each(|f| search.face(f, &distances, &[], found));
+            }));
+        }
     }
     contacts.sort_unstable_by_key(|contact| contact.key);
     Ok(contacts)
@@ -170,7 +187,8 @@ impl Search<'_> {
             || (least.is_finite() && least - bounds.diagonal() > self.near)
     }
 
-    fn edge(&self, e: usize, distances: &[f64], contacts: &mut Vec<Contact>) {
+    /// `near` are the faces of a mesh collider that may touch the edge.
+    fn edge(&self, e: usize, distances: &[f64], near: &[u32], contacts: &mut Vec<Contact>) {
         let ends = self.topology.edges()[e].vertices;
         let x = ends.map(|v| self.positions[v as usize]);
         let least = distances[ends[0] as usize].min(distances[ends[1] as usize]);
@@ -212,9 +230,7 @@ impl Search<'_> {
                 });
             }
             Body::Mesh(mesh) => {
-                let query =
-                    Bounds::around(&own).inflated(limit.max(self.placed.gap()).min(self.near));
-                mesh.faces_near(&query, |f| {
+                for &f in near {
                     for m in (0..3).filter(|m| mesh.owners[f as usize] & (8 << m) != 0) {
                         let edge = mesh.mesh().topology.face_edges()[f as usize][m];
                         if let Some((s, t, found)) = self.mesh_edge(mesh, edge, f, &own) {
@@ -223,7 +239,7 @@ impl Search<'_> {
                             push(s, edge, found, &|p| self.placed.velocity_of_vertices(p, &blend));
                         }
                     }
-                });
+                }
             }
         }
     }
@@ -259,6 +275,13 @@ impl Search<'_> {
     ) -> Option<(f64, f64, Found)> {
         let ends = mesh.mesh().topology.edges()[edge as usize].vertices;
         let other = ends.map(|v| mesh.mesh().positions[v as usize]);
+        let apart = |k: usize| {
+            (own[0][k].min(own[1][k]) - other[0][k].max(other[1][k]))
+                .max(other[0][k].min(other[1][k]) - own[0][k].max(own[1][k]))
+        };
+        if apart(0).max(apart(1)).max(apart(2)) > self.near {
+            return None;
+        }
         let pair = segments_crossing(own, &other, 1e-6)?;
         if pair.distance_squared > self.near * self.near {
             return None;
@@ -281,7 +304,39 @@ impl Search<'_> {
         foremost.then_some((pair.s, pair.t, Found { distance, normal: n, point }))
     }
 
-    fn face(&self, f: usize, distances: &[f64], contacts: &mut Vec<Contact>) {
+    /// Looks for a face and the edges it owns at once: one search in the mesh serves all.
+    fn face_on_mesh(
+        &self,
+        f: usize,
+        owned: u8,
+        mesh: &MeshShape,
+        distances: &[f64],
+        near: &mut Vec<u32>,
+        contacts: &mut Vec<Contact>,
+    ) {
+        let corners = self.topology.faces()[f];
+        let x = corners.map(|v| self.positions[v as usize]);
+        let least = corners.iter().map(|&v| distances[v as usize]).fold(f64::INFINITY, f64::min);
+        if self.out_of_reach(&Bounds::around(&x), least) {
+            return;
+        }
+        let own = x.map(|x| self.pose().recall(&x));
+        // A border of one edge may be farther from the mesh than the face's nearest corner.
+        let most = corners.iter().map(|&v| distances[v as usize]).fold(0.0, f64::max);
+        let margin = (most - self.sag).max(self.placed.gap()).min(self.near);
+        near.clear();
+        mesh.faces_near(&Bounds::around(&own).inflated(margin), |g| near.push(g));
+        if near.is_empty() {
+            return;
+        }
+        self.face(f, distances, near, contacts);
+        for m in (0..3).filter(|m| owned & (8 << m) != 0) {
+            self.edge(self.topology.face_edges()[f][m] as usize, distances, near, contacts);
+        }
+    }
+
+    /// `near` are the faces of a mesh collider that may touch the face.
+    fn face(&self, f: usize, distances: &[f64], near: &[u32], contacts: &mut Vec<Contact>) {
         let corners = self.topology.faces()[f];
         let x = corners.map(|v| self.positions[v as usize]);
         let least = corners.iter().map(|&v| distances[v as usize]).fold(f64::INFINITY, f64::min);
@@ -323,9 +378,7 @@ impl Search<'_> {
                 }
             }
             Body::Mesh(mesh) => {
-                let query =
-                    Bounds::around(&own).inflated(limit.max(self.placed.gap()).min(self.near));
-                mesh.faces_near(&query, |g| {
+                for &g in near {
                     for m in (0..3).filter(|m| mesh.owners[g as usize] & (1 << m) != 0) {
                         let v = mesh.mesh().faces()[g as usize][m];
                         let point = mesh.mesh().positions[v as usize];
@@ -346,7 +399,7 @@ impl Search<'_> {
                             });
                         }
                     }
-                });
+                }
             }
         }
     }

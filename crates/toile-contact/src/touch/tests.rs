@@ -217,3 +217,14 @@ fn positions_that_are_no_numbers_are_refused() {
     let error = collider_contacts(&cloth.positions[..2], &cloth.topology, &[], 0.0).unwrap_err();
     assert_eq!(error, ContactError::PositionCount { expected: 3, found: 2 });
 }
+
+#[test]
+fn a_collider_that_is_nowhere_is_refused() {
+    let cloth = triangle(0.0);
+    let motion = Motion::steady(Vec3::zeros(), Vec3::x(), Vec3::zeros()).unwrap();
+    let ball = Shape::sphere(Vec3::zeros(), 1.0).unwrap();
+    let collider = Collider::new(ball, motion).unwrap();
+    let placed = [collider.at(f64::NAN)];
+    let error = collider_contacts(&cloth.positions, &cloth.topology, &placed, 0.0).unwrap_err();
+    assert_eq!(error, ContactError::NotFinite { what: "the place of a collider" });
+}
