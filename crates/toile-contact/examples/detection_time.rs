@@ -89,6 +89,12 @@ fn main() -> Result<(), Failure> {
                 let sides = LayerSides::of(&found, &cloth.positions, &cloth.topology);
                 let (ms, _) = timed(|| search.contacts(&cloth.positions, &settings, &sides));
                 println!("  self, sides known: {ms:.2} ms");
+                let falling = |x: &Vec3| x + Vec3::new(0.0, 0.0, -5e-3) * (1.0 + x.x);
+                let end: Vec<Vec3> = cloth.positions.iter().map(falling).collect();
+                let (ms, first) = timed(|| search.earliest_impact(&cloth.positions, &end, 1e-4));
+                println!("  first impact within 5 mm: {ms:.2} ms, {:?}", first?.map(|i| i.time));
+                let (ms, found) = timed(|| search.crossings(&cloth.positions));
+                println!("  crossings: {ms:.2} ms, {}", found?.len());
                 Ok(())
             })?;
         }

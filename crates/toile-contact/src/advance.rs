@@ -33,7 +33,8 @@ impl Four {
     }
 
     fn at(&self, t: f64) -> [Vec3; 4] {
-        [0, 1, 2, 3].map(|k| self.start[k] + self.motion[k] * t)
+        let x = |k: usize| self.start[k] + self.motion[k] * t;
+        [x(0), x(1), x(2), x(3)]
     }
 }
 

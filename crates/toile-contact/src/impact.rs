@@ -2,10 +2,10 @@
 
 use toile_geometry::Vec3;
 
+use crate::ContactError;
 use crate::advance::{Four, edge_edge_time, vertex_face_time};
 use crate::layers::{LEAF_BLOCK, LayerPair, Layers};
 use crate::touch::{check_length, check_positions, in_blocks};
-use crate::{Bounds, ContactError};
 
 /// What meets in an impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,9 +61,10 @@ impl Layers {
     ) -> Result<Vec<Impact>, ContactError> {
         self.prepare(start, end, separation)?;
         let this = &*self;
+        let meet = |v: &[u32; 4], split: usize| may_meet(v, split, start, end, separation);
         let mut impacts = in_blocks(self.leaf_count(), LEAF_BLOCK, |leaves, found| {
             for leaf in leaves {
-                this.pairs(leaf, |pair| {
+                this.pairs(leaf, meet, |pair| {
                     let time = this.time_of(pair, start, end, separation, 1.0);
                     found.extend(time.map(|time| Impact { time, pair: ImpactPair::Layers(pair) }));
                 });
@@ -82,10 +83,11 @@ impl Layers {
     ) -> Result<Option<Impact>, ContactError> {
         self.prepare(start, end, separation)?;
         let this = &*self;
+        let meet = |v: &[u32; 4], split: usize| may_meet(v, split, start, end, separation);
         let firsts = in_blocks(self.leaf_count(), LEAF_BLOCK, |leaves, found| {
             let mut first = None;
             for leaf in leaves {
-                this.pairs(leaf, |pair| {
+                this.pairs(leaf, meet, |pair| {
                     // Later ones do not matter; equally early ones are decided by pair.
                     let until = safe_fraction(first);
                     if let Some(time) = this.time_of(pair, start, end, separation, until) {
@@ -135,10 +137,6 @@ impl Layers {
         let split = if matches!(pair, LayerPair::VertexFace { .. }) { 1 } else { 2 };
         let at = |x: &[Vec3]| vertices.map(|v| x[v as usize]);
         let (x0, x1) = (at(start), at(end));
-        let swept = |k: std::ops::Range<usize>| Bounds::around(x0[k.clone()].iter().chain(&x1[k]));
-        if !swept(0..split).inflated(separation).overlaps(&swept(split..4)) {
-            return None;
-        }
         let four = Four::new(x0, x1);
         if split == 1 {
             vertex_face_time(&four, separation, until)
@@ -146,6 +144,19 @@ impl Layers {
             edge_edge_time(&four, separation, until)
         }
     }
+}
+
+/// Whether the boxes around the ways of the first `split` points and of the rest come within reach.
+fn may_meet(v: &[u32; 4], split: usize, start: &[Vec3], end: &[Vec3], separation: f64) -> bool {
+    let low = |k: usize| start[v[k] as usize].inf(&end[v[k] as usize]);
+    let high = |k: usize| start[v[k] as usize].sup(&end[v[k] as usize]);
+    let (other_low, other_high) = (low(2).inf(&low(3)), high(2).sup(&high(3)));
+    let apart = if split == 1 {
+        (low(0) - other_high.sup(&high(1))).sup(&(other_low.inf(&low(1)) - high(0)))
+    } else {
+        (low(0).inf(&low(1)) - other_high).sup(&(other_low - high(0).sup(&high(1))))
+    };
+    apart.x.max(apart.y).max(apart.z) <= separation
 }
 
 #[cfg(test)]

@@ -109,22 +109,33 @@ impl Layers {
     }
 
     /// Visits the vertex–face and edge–edge pairs of a leaf, each pair of the cloth once in all.
-    pub(crate) fn pairs(&self, leaf: usize, mut visit: impl FnMut(LayerPair)) {
+    ///
+    /// `keep` sees the four vertices first, and how many of them belong to the first thing: most
+    /// pairs can be dropped there, before edges are looked up.
+    pub(crate) fn pairs(
+        &self,
+        leaf: usize,
+        keep: impl Fn(&[u32; 4], usize) -> bool,
+        mut visit: impl FnMut(LayerPair),
+    ) {
         let topology = &self.topology;
         self.bvh.pairs_of_leaf(leaf, |f, g| {
             let (mine, yours) = (topology.faces()[f as usize], topology.faces()[g as usize]);
-            for (face, own, other, corners) in [(f, mine, g, yours), (g, yours, f, mine)] {
-                for m in (0..3).filter(|m| self.owners[face as usize] & (1 << m) != 0) {
-                    if !corners.contains(&own[m]) {
+            let (my, your) = (self.owners[f as usize], self.owners[g as usize]);
+            for (bits, own, other, corners) in [(my, mine, g, yours), (your, yours, f, mine)] {
+                for m in (0..3).filter(|m| bits & (1 << m) != 0) {
+                    if !corners.contains(&own[m])
+                        && keep(&[own[m], corners[0], corners[1], corners[2]], 1)
+                    {
                         visit(LayerPair::VertexFace { vertex: own[m], face: other });
                     }
                 }
             }
-            for m in (0..3).filter(|m| self.owners[f as usize] & (8 << m) != 0) {
+            for m in (0..3).filter(|m| my & (8 << m) != 0) {
                 let (a, b) = (mine[(m + 1) % 3], mine[(m + 2) % 3]);
-                for k in (0..3).filter(|k| self.owners[g as usize] & (8 << k) != 0) {
-                    let other = [yours[(k + 1) % 3], yours[(k + 2) % 3]];
-                    if !other.contains(&a) && !other.contains(&b) {
+                for k in (0..3).filter(|k| your & (8 << k) != 0) {
+                    let (c, d) = (yours[(k + 1) % 3], yours[(k + 2) % 3]);
+                    if a != c && a != d && b != c && b != d && keep(&[a, b, c, d], 2) {
                         let e = topology.face_edges()[f as usize][m];
                         let h = topology.face_edges()[g as usize][k];
                         visit(LayerPair::EdgeEdge { first: e.min(h), second: e.max(h) });
@@ -152,7 +163,7 @@ mod tests {
         layers.refit(&[&mesh.positions], 10.0); // everything overlaps
         let mut found = Vec::new();
         for leaf in 0..layers.leaf_count() {
-            layers.pairs(leaf, |pair| found.push(pair));
+            layers.pairs(leaf, |_, _| true, |pair| found.push(pair));
         }
         found.sort_unstable();
         let mut expected = Vec::new();

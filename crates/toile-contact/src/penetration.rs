@@ -147,11 +147,15 @@ impl Layers {
                 this.edge_face_pairs(leaf, |edge, face| {
                     found.extend(this.edge_through_face(positions, edge, face));
                 });
-                this.pairs(leaf, |pair| {
-                    if let LayerPair::VertexFace { vertex, face } = pair {
-                        found.extend(this.vertex_on_face(positions, vertex, face));
-                    }
-                });
+                this.pairs(
+                    leaf,
+                    |_, split| split == 1,
+                    |pair| {
+                        if let LayerPair::VertexFace { vertex, face } = pair {
+                            found.extend(this.vertex_on_face(positions, vertex, face));
+                        }
+                    },
+                );
             }
         });
         found.sort_unstable_by_key(|penetration: &Penetration| penetration.what);

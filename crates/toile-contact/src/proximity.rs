@@ -58,13 +58,21 @@ impl Layers {
         let search = Search { layers: self, positions, settings, sides, near };
         let mut contacts = in_blocks(self.leaf_count(), LEAF_BLOCK, |leaves, found| {
             for leaf in leaves {
-                search.layers.pairs(leaf, |pair| {
-                    let contact = match pair {
-                        LayerPair::VertexFace { vertex, face } => search.vertex_face(vertex, face),
-                        LayerPair::EdgeEdge { first, second } => search.edge_edge(first, second),
-                    };
-                    found.extend(contact);
-                });
+                search.layers.pairs(
+                    leaf,
+                    |vertices, split| search.is_near(vertices, split),
+                    |pair| {
+                        let contact = match pair {
+                            LayerPair::VertexFace { vertex, face } => {
+                                search.vertex_face(vertex, face)
+                            }
+                            LayerPair::EdgeEdge { first, second } => {
+                                search.edge_edge(first, second)
+                            }
+                        };
+                        found.extend(contact);
+                    },
+                );
             }
         });
         contacts.sort_unstable_by_key(|contact| contact.key);
@@ -139,10 +147,17 @@ impl Search<'_> {
         [self.x(face[0]), self.x(face[1]), self.x(face[2])]
     }
 
-    /// Whether boxes are farther apart than contacts are sought.
-    fn far(&self, low: &Vec3, high: &Vec3, other_low: &Vec3, other_high: &Vec3) -> bool {
-        let apart = (low - other_high).sup(&(other_low - high));
-        apart.x.max(apart.y).max(apart.z) > self.near
+    /// Whether the boxes around the first `split` points and the rest come within reach.
+    fn is_near(&self, vertices: &[u32; 4], split: usize) -> bool {
+        let [a, b, c, d] = vertices;
+        let (a, b, c, d) = (self.x(*a), self.x(*b), self.x(*c), self.x(*d));
+        let (low, high) = (c.inf(&d), c.sup(&d));
+        let apart = if split == 1 {
+            (a - high.sup(&b)).sup(&(low.inf(&b) - a))
+        } else {
+            (a.inf(&b) - high).sup(&(low - a.sup(&b)))
+        };
+        apart.x.max(apart.y).max(apart.z) <= self.near
     }
 
     fn vertex_face(&self, v: u32, f: u32) -> Option<Contact> {
@@ -150,10 +165,6 @@ impl Search<'_> {
         let p = self.x(v);
         let face = topology.faces()[f as usize];
         let corners = self.corners(face);
-        let [a, b, c] = &corners;
-        if self.far(&p, &p, &a.inf(&b.inf(c)), &a.sup(&b.sup(c))) {
-            return None;
-        }
         let on = point_triangle(&p, &corners);
         if on.distance_squared > self.near * self.near {
             return None;
@@ -211,9 +222,6 @@ impl Search<'_> {
         let edges = [first, second].map(|e| &topology.edges()[e as usize]);
         let ends = |e: &Edge| [self.x(e.vertices[0]), self.x(e.vertices[1])];
         let (a, b) = (ends(edges[0]), ends(edges[1]));
-        if self.far(&a[0].inf(&a[1]), &a[0].sup(&a[1]), &b[0].inf(&b[1]), &b[0].sup(&b[1])) {
-            return None;
-        }
         let pair = segments_crossing(&a, &b, PARALLEL)?;
         let inner = |s: f64| s > BORDER && s < 1.0 - BORDER;
         if pair.distance_squared > self.near * self.near || !inner(pair.s) || !inner(pair.t) {
