@@ -54,8 +54,12 @@ pub(crate) struct Row {
     pub(crate) nodal: bool,
     /// λ \[N\].
     pub(crate) force: Vector<3>,
+    /// λ as the linearised problem has it \[N\].
+    pub(crate) planned: Vector<3>,
     /// What the contact does.
     pub(crate) status: ContactStatus,
+    /// Whether it was just found to slide back, and is to be held.
+    pub(crate) turned: bool,
     /// Direction of the friction of a contact that slips, in the tangent plane.
     pub(crate) pull: [f64; 2],
 }
@@ -75,7 +79,9 @@ impl Row {
             scale,
             nodal: false,
             force: Vector::zeros(),
+            planned: Vector::zeros(),
             status: ContactStatus::Open,
+            turned: false,
             pull: [0.0; 2],
         };
         row.base = contact.gap - n.dot(&row.sum(state.coordinates()));

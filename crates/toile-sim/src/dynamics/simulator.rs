@@ -82,6 +82,8 @@ pub struct StepReport {
     pub residual: f64,
     /// Largest violation of the law of contact (Alart–Curnier), over the largest force.
     pub law_error: f64,
+    /// The same, mean over all contacts looked at.
+    pub mean_law_error: f64,
     /// Parts the step was cut into.
     pub substeps: usize,
     /// Parts at whose end everything was stopped because contacts could not keep it apart.
@@ -92,6 +94,9 @@ pub struct StepReport {
 
 /// Shortest part a step is cut into, as a fraction.
 const SHORTEST: usize = 64;
+
+/// How often the contacts of a stage are looked for at most.
+const LOOKS: usize = 6;
 
 /// Violation of the law up to which a step is accepted, in units of the largest force.
 const LAWFUL: f64 = 1e-4;
@@ -238,7 +243,9 @@ impl<S: ContactSource> Simulator<S> {
                 Err(SimError::Solve(_)) => None,
                 Err(error) => return Err(error),
             };
-            let lawful = trial.law_error <= LAWFUL && trial.residual.is_finite();
+            let lawful = trial.law_error <= LAWFUL
+                && trial.residual.is_finite()
+                && after.as_ref().is_none_or(|a| trial.converged || self.spends(&from, a, dt));
             let mut safe = 1.0;
             if let Some(after) = after.as_mut().filter(|_| lawful) {
                 let clock = Instant::now();
@@ -277,6 +284,7 @@ impl<S: ContactSource> Simulator<S> {
             report.converged &= trial.converged;
             report.residual = report.residual.max(trial.residual);
             report.law_error = report.law_error.max(trial.law_error);
+            report.mean_law_error = report.mean_law_error.max(trial.mean_law_error);
             report.candidates = trial.candidates;
             report.contacts = trial.contacts;
             while part < SHORTEST && done % (2 * part) == 0 {
@@ -325,6 +333,22 @@ impl<S: ContactSource> Simulator<S> {
         }
     }
 
+    /// Whether a step that did not converge at least made no energy: what it has more than before came from
+    /// moving colliders.
+    fn spends(&self, from: &Moving, after: &Moving, dt: f64) -> bool {
+        let energy = |at: &Moving| {
+            let pairs = at.velocity.iter().zip(self.model.masses());
+            let kinetic: f64 = pairs.map(|(v, m)| 0.5 * m * v * v).sum();
+            kinetic + self.model.energy(&at.position)
+        };
+        let given: f64 =
+            self.forces.iter().map(|f| f.force.dot(&f.contact.velocity).max(0.0) * dt).sum();
+        let mass: f64 = self.model.masses().iter().sum::<f64>() / 3.0;
+        // A thousandth of what falling through one step would give.
+        let slack = 1e-3 * mass * self.unit * self.unit * dt * dt;
+        energy(after) <= energy(from) + given + slack
+    }
+
     fn safe_part(&mut self, from: &Moving, after: &Moving) -> Result<f64, SimError> {
         let vertices = self.model.vertices();
         let at = |state: &State| vertices.iter().map(|&v| self.model.position(state, v)).collect();
@@ -368,11 +392,10 @@ impl<S: ContactSource> Simulator<S> {
         }
         let mut position = stage.base.clone();
         let mut total = StageReport::default();
-        for round in 0..3 {
-            stage.base.advanced_into(&self.delta, 1.0, &mut position);
-            let clock = Instant::now();
-            self.detect(&position, stage)?;
-            self.work.timings.detection += clock.elapsed();
+        stage.base.advanced_into(&self.delta, 1.0, &mut position);
+        self.look(&position, stage)?;
+        for round in 0..LOOKS {
+            self.adopt(&position, stage);
             let problem = StageProblem {
                 model: &self.model,
                 stage,
@@ -387,8 +410,10 @@ impl<S: ContactSource> Simulator<S> {
             total.converged = solved.converged;
             total.residual = solved.residual;
             total.law_error = solved.law_error;
-            // Seen from the new place the contacts may differ: other normals, new ones.
-            if self.rows.is_empty() || solved.iterations == 0 || round == 2 {
+            total.mean_law_error = solved.mean_law_error;
+            stage.base.advanced_into(&self.delta, 1.0, &mut position);
+            self.look(&position, stage)?;
+            if !solved.residual.is_finite() || round + 1 == LOOKS || !self.looks_different(stage) {
                 break;
             }
             self.warm.clear();
@@ -396,7 +421,6 @@ impl<S: ContactSource> Simulator<S> {
                 self.warm.insert(row.key(), row.held());
             }
         }
-        stage.base.advanced_into(&self.delta, 1.0, &mut position);
         let tau = stage.tau;
         let velocity: Vec<f64> = self.delta.iter().map(|d| d / tau).collect();
         self.forces.clear();
@@ -417,12 +441,15 @@ impl<S: ContactSource> Simulator<S> {
         report.converged &= total.converged;
         report.residual = report.residual.max(total.residual);
         report.law_error = report.law_error.max(total.law_error);
+        report.mean_law_error = report.mean_law_error.max(total.mean_law_error);
         report.candidates = self.rows.len();
         report.contacts = self.forces.len();
         Ok(Moving { time: stage.time, position, velocity })
     }
 
-    fn detect(&mut self, position: &State, stage: &Stage) -> Result<(), SimError> {
+    /// Finds the contacts near a position.
+    fn look(&mut self, position: &State, stage: &Stage) -> Result<(), SimError> {
+        let clock = Instant::now();
         self.gather(position);
         // What the guess may be wrong by: the fall in a stage, and the last change of velocity once more.
         let change = self.before.as_ref().map_or(0.0, |before| {
@@ -431,7 +458,26 @@ impl<S: ContactSource> Simulator<S> {
         });
         let reach = stage.tau * (2.0 * self.unit * stage.tau + change);
         self.contacts.clear();
-        self.source.contacts(&self.positions, stage.time, reach, &mut self.contacts)?;
+        if self.positions.iter().all(|p| p.iter().all(|x| x.is_finite())) {
+            self.source.contacts(&self.positions, stage.time, reach, &mut self.contacts)?;
+        }
+        self.work.timings.detection += clock.elapsed();
+        Ok(())
+    }
+
+    /// Whether the contacts last looked for show that those solved with have turned, come or gone.
+    fn looks_different(&self, stage: &Stage) -> bool {
+        let slack = 1e-2 * self.unit * stage.tau * stage.tau;
+        if self.contacts.iter().any(|c| c.gap < -slack) {
+            return true;
+        }
+        let gaps: HashMap<ContactKey, f64> = self.contacts.iter().map(|c| (c.key, c.gap)).collect();
+        let closed = self.rows.iter().filter(|r| r.status != ContactStatus::Open);
+        closed.into_iter().any(|r| gaps.get(&r.key()).is_none_or(|gap| gap.abs() > slack))
+    }
+
+    /// Makes rows of the contacts last looked for.
+    fn adopt(&mut self, position: &State, stage: &Stage) {
         self.rows.clear();
         let rate = 1.0 / (stage.tau * stage.tau);
         for contact in &self.contacts {
@@ -467,6 +513,5 @@ impl<S: ContactSource> Simulator<S> {
         for &k in self.deepest.values() {
             self.rows[k].nodal = true;
         }
-        Ok(())
     }
 }

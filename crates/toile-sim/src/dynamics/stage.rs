@@ -76,6 +76,7 @@ pub(crate) struct StageReport {
     pub(crate) converged: bool,
     pub(crate) residual: f64,
     pub(crate) law_error: f64,
+    pub(crate) mean_law_error: f64,
 }
 
 /// Damping of a model.
@@ -154,8 +155,8 @@ const HOLD: f64 = 1e6;
 /// must yield visibly.
 const HOLD_SEVERAL: f64 = 1e4;
 
-/// Solves with one factorisation while contacts tie several vertices.
-const REFINEMENTS: usize = 3;
+/// Solves with one factorisation at most, while contacts tie several vertices.
+const REFINEMENTS: usize = 8;
 
 /// Acceleration left, in units of the load's, at which a stage is solved whatever the last step.
 const BALANCED: f64 = 1e-6;
@@ -227,19 +228,28 @@ impl StageProblem<'_> {
         largest / self.unit
     }
 
-    /// Largest violation of the law, over the largest force.
-    fn violation(&self, rows: &[Row], state: &State, delta: &[f64]) -> f64 {
+    /// Largest and mean violation of the law, over the largest force.
+    ///
+    /// What is left of the balance where one vertex carries a contact counts as the contact's, unless
+    /// `residual` is empty.
+    fn violation(&self, rows: &[Row], state: &State, delta: &[f64], residual: &[f64]) -> [f64; 2] {
         if rows.is_empty() {
-            return 0.0;
+            return [0.0; 2];
         }
-        let (mut largest, mut worst) = (0.0f64, 0.0f64);
+        let (mut largest, mut worst, mut sum) = (0.0f64, 0.0f64, 0.0f64);
         for row in rows {
             let d = row.displacement(state.coordinates(), delta, self.stage.tau);
             largest = largest.max(row.force.norm());
-            worst = worst.max(row.law_error(&d));
+            let mut error = row.law_error(&d);
+            if row.is_nodal() && row.status != ContactStatus::Open && !residual.is_empty() {
+                error += at(residual, row.unknowns[0]).norm();
+            }
+            worst = worst.max(error);
+            sum += error;
         }
         let mean = self.model.masses().iter().sum::<f64>() / self.model.len().max(1) as f64;
-        worst / largest.max(mean * self.unit)
+        let unit = largest.max(mean * self.unit);
+        [worst / unit, sum / (rows.len() as f64 * unit)]
     }
 
     /// Newton's method from `delta`, which it replaces; contact forces are left in the rows.
@@ -260,15 +270,21 @@ impl StageProblem<'_> {
             let clock = Instant::now();
             self.split(delta, rows, work);
             report.residual = self.size(&work.residual, &work.inertia);
-            report.law_error = self.violation(rows, &work.state, delta);
+            [report.law_error, report.mean_law_error] =
+                self.violation(rows, &work.state, delta, &work.residual);
             work.timings.friction += clock.elapsed();
             report.converged = (report.residual <= BALANCED || moved <= self.settings.tolerance)
                 && report.law_error <= self.settings.contact_tolerance;
-            let solved = report.converged;
-            if solved
-                || !report.residual.is_finite()
-                || report.iterations >= self.settings.max_iterations
-            {
+            let last = report.iterations >= self.settings.max_iterations;
+            if last && !report.converged && report.residual.is_finite() {
+                // The elastic forces are those of the linearised problem, and so are the contacts'.
+                for row in rows.iter_mut().filter(|r| r.is_nodal()) {
+                    row.force = row.planned;
+                }
+                [report.law_error, report.mean_law_error] =
+                    self.violation(rows, &work.state, delta, &[]);
+            }
+            if report.converged || last || !report.residual.is_finite() {
                 self.settle(work, rows, delta);
                 return Ok(report);
             }
@@ -276,7 +292,9 @@ impl StageProblem<'_> {
             let started = report.iterations > 1;
             self.newton_step(system, work, rows, delta, started, &mut report)?;
             std::mem::swap(&mut work.previous, &mut work.state);
-            moved = self.advance(work, rows, delta, started, report.residual);
+            // The last step is taken whole: it obeys the law.
+            let free = started && report.iterations < self.settings.max_iterations;
+            moved = self.advance(work, rows, delta, free, report.residual);
         }
     }
 
@@ -300,7 +318,7 @@ impl StageProblem<'_> {
         work: &mut Workspace,
         rows: &mut [Row],
         delta: &mut [f64],
-        started: bool,
+        free: bool,
         residual: f64,
     ) -> f64 {
         let length = work.step.iter().fold(0.0f64, |a, b| a.max(b.abs())) / self.fall();
@@ -313,7 +331,7 @@ impl StageProblem<'_> {
             }
             self.balance(delta, work);
             // The first step leaves a guess that need not obey anything; short ones are the last.
-            if !started || scale * length <= self.settings.tolerance || scale < 0.1 {
+            if !free || scale * length <= self.settings.tolerance || scale < 0.1 {
                 break;
             }
             self.split(delta, rows, work);
@@ -342,9 +360,13 @@ impl StageProblem<'_> {
             let dv = v - stage.velocity[i];
             sum += 0.5 * m * (dv * dv + tau * self.damping.mass * v * v) - stage.impulse[i] * v;
         }
-        for row in rows.iter().filter(|r| r.is_nodal()) {
+        for row in rows {
             let d = row.displacement(state.coordinates(), delta, tau);
-            sum += row.contact.friction * row.force[0].max(0.0) * d[1].hypot(d[2]);
+            let normal = row.force[0].max(0.0);
+            sum += row.contact.friction * normal * d[1].hypot(d[2]);
+            if !row.is_nodal() {
+                sum -= normal * d[0]; // held to a few digits only
+            }
         }
         sum
     }
@@ -403,15 +425,17 @@ impl StageProblem<'_> {
         let around: Vec<Around> = rows.iter().map(|row| self.around(system, row)).collect();
         work.timings.friction += clock.elapsed();
         self.factorize(system, work, rows, &around, delta, report)?;
-        for round in 0..ROUNDS {
+        // What the last Newton step leaves undecided stays so.
+        let last = report.iterations >= self.settings.max_iterations;
+        let rounds = if last { 4 * ROUNDS } else { ROUNDS };
+        for round in 0..rounds {
             let clock = Instant::now();
-            self.correct(system, work, rows, &around, delta, round > 0);
+            let mut changes = self.correct(system, work, rows, &around, delta, round > 0);
             work.timings.factorisation += clock.elapsed();
             if rows.is_empty() {
                 break;
             }
             let clock = Instant::now();
-            let mut changes = 0;
             for _ in 0..3 {
                 let now = self.sweep(system, work, rows, &around, delta);
                 changes += now;
@@ -420,10 +444,14 @@ impl StageProblem<'_> {
                 }
             }
             work.timings.friction += clock.elapsed();
-            if changes == 0 || round + 1 == ROUNDS {
+            if changes == 0 || round + 1 == rounds {
                 break;
             }
             self.factorize(system, work, rows, &around, delta, report)?;
+        }
+        for row in rows.iter_mut().filter(|r| r.is_nodal()) {
+            let d = self.displaced(row, work, delta);
+            row.planned = self.carried(row, work, &d);
         }
         Ok(())
     }
@@ -519,7 +547,7 @@ impl StageProblem<'_> {
         hold
     }
 
-    /// Solves for the rest of the step with the contacts held.
+    /// Solves for the rest of the step with the contacts held. How many slides it turned back.
     fn correct(
         &self,
         system: &mut System,
@@ -528,7 +556,9 @@ impl StageProblem<'_> {
         around: &[Around],
         delta: &[f64],
         checked: bool,
-    ) {
+    ) -> usize {
+        let ways: Vec<Vector<3>> =
+            rows.iter().map(|row| self.way(row, &self.displaced(row, work, delta))).collect();
         let several = rows.iter().any(|r| !r.is_nodal() && r.status != ContactStatus::Open);
         // Forces of contacts that tie several vertices come out of what the hold yields, a few digits at a time.
         for _ in 0..if several { REFINEMENTS } else { 1 } {
@@ -538,6 +568,7 @@ impl StageProblem<'_> {
                 work.step[i] += scale * work.correction[i];
                 work.linear[i] += scale * work.product[i];
             }
+            let (mut yielded, mut largest) = (0.0f64, 0.0f64);
             for (row, around) in rows.iter_mut().zip(around).filter(|(r, _)| !r.is_nodal()) {
                 let d = self.displaced(row, work, delta);
                 let stiff = self.holding(row, around);
@@ -551,8 +582,37 @@ impl StageProblem<'_> {
                     }
                 };
                 row.scatter(&(force - row.force), -1.0, &mut work.linear);
+                yielded = yielded.max((force - row.force).norm());
+                largest = largest.max(force.norm());
                 row.force = force;
             }
+            if yielded <= 1e-11 * largest {
+                break;
+            }
+        }
+        // Friction does not drive: what it would push back, it holds.
+        let mut turned = 0;
+        for (row, way) in rows.iter_mut().zip(&ways) {
+            row.turned = false;
+            if row.status == ContactStatus::Slip {
+                let d = self.displaced(row, work, delta);
+                if d[1] * way[1] + d[2] * way[2] < 0.0 && d[1].hypot(d[2]) > self.floor() {
+                    row.status = ContactStatus::Stick;
+                    row.turned = true;
+                    turned += 1;
+                }
+            }
+        }
+        turned
+    }
+
+    /// Direction in which a contact slides.
+    fn way(&self, row: &Row, d: &Vector<3>) -> Vector<3> {
+        let length = d[1].hypot(d[2]);
+        if length > self.floor() {
+            Vector::<3>::new(0.0, d[1] / length, d[2] / length)
+        } else {
+            Vector::<3>::new(0.0, -row.pull[0], -row.pull[1])
         }
     }
 
@@ -650,7 +710,7 @@ impl StageProblem<'_> {
         delta: &[f64],
     ) -> usize {
         let mut changes = 0;
-        for (row, around) in rows.iter_mut().zip(around) {
+        for (row, around) in rows.iter_mut().zip(around).filter(|(r, _)| !r.turned) {
             let d = self.displaced(row, work, delta);
             let w = &around.compliance;
             // What the contact would be left with if it carried nothing.
