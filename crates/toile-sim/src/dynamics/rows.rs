@@ -48,6 +48,8 @@ pub(crate) struct Row {
     pub(crate) frame: [Vector<3>; 3],
     /// d_N = base + n · Σ wᵢ xᵢ \[m\].
     base: f64,
+    /// Gap that is allowed, zero or below \[m\].
+    pub(crate) floor: f64,
     /// Mass of the contact over τ², by which forces and displacements compare \[N/m\].
     pub(crate) scale: f64,
     /// Whether one vertex carries it, and carries no other; set by who collects the contacts.
@@ -76,6 +78,7 @@ impl Row {
             unknowns,
             frame: [n, t1, t2],
             base: 0.0,
+            floor: 0.0,
             scale,
             nodal: false,
             force: Vector::zeros(),
@@ -86,6 +89,13 @@ impl Row {
         };
         row.base = contact.gap - n.dot(&row.sum(state.coordinates()));
         row
+    }
+
+    /// Lets the gap be `floor` (below zero) instead of zero: a contact that starts too close recovers in its
+    /// time, not at once, which would throw it.
+    pub(crate) fn allow(&mut self, floor: f64) {
+        self.base -= floor - self.floor;
+        self.floor = floor;
     }
 
     /// The contact seen again from a new place keeps its force, and what it did.

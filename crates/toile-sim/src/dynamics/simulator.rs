@@ -95,6 +95,9 @@ pub struct StepReport {
 /// Shortest part a step is cut into, as a fraction.
 const SHORTEST: usize = 64;
 
+/// Time in which contacts that are too close recover \[s\].
+const RECOVERY: f64 = 0.02;
+
 /// How often the contacts of a stage are looked for at most.
 const LOOKS: usize = 6;
 
@@ -468,12 +471,15 @@ impl<S: ContactSource> Simulator<S> {
     /// Whether the contacts last looked for show that those solved with have turned, come or gone.
     fn looks_different(&self, stage: &Stage) -> bool {
         let slack = 1e-2 * self.unit * stage.tau * stage.tau;
-        if self.contacts.iter().any(|c| c.gap < -slack) {
+        let floors: HashMap<ContactKey, f64> =
+            self.rows.iter().map(|r| (r.key(), r.floor)).collect();
+        let floor = |key: &ContactKey| floors.get(key).copied().unwrap_or(0.0);
+        if self.contacts.iter().any(|c| c.gap < floor(&c.key) - slack) {
             return true;
         }
         let gaps: HashMap<ContactKey, f64> = self.contacts.iter().map(|c| (c.key, c.gap)).collect();
-        let closed = self.rows.iter().filter(|r| r.status != ContactStatus::Open);
-        closed.into_iter().any(|r| gaps.get(&r.key()).is_none_or(|gap| gap.abs() > slack))
+        let mut closed = self.rows.iter().filter(|r| r.status != ContactStatus::Open);
+        closed.any(|r| gaps.get(&r.key()).is_none_or(|gap| (gap - r.floor).abs() > slack))
     }
 
     /// Makes rows of the contacts last looked for.
@@ -495,6 +501,14 @@ impl<S: ContactSource> Simulator<S> {
                 continue; // nothing in it can move
             }
             let mut row = Row::new(*contact, unknowns, position, rate / inverse);
+            // Where the contact was at the start of the step.
+            let start = &self.moving.position;
+            let back = row.sum(start.coordinates()) - row.sum(position.coordinates());
+            let time = stage.time - self.moving.time;
+            let gap = contact.gap + contact.normal.dot(&(back + contact.velocity * time));
+            if gap < 0.0 {
+                row.allow(gap * (1.0 - time / RECOVERY).max(0.0));
+            }
             if let Some(held) = self.warm.get(&contact.key) {
                 row.carry(held);
             }

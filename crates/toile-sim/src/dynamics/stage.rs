@@ -389,23 +389,35 @@ impl StageProblem<'_> {
                 row.status = ContactStatus::Stick;
             }
         }
-        match self.linearised(Curvature::Exact, system, work, rows, delta, started, report) {
-            Err(SolveError::NotPositiveDefinite { .. }) => {}
-            outcome => return Ok(outcome?),
+        // The exact matrix; its positive part; that with more inertia, until it is positive definite. A shift
+        // makes the step shorter, not wrong.
+        let tries = [(Curvature::Exact, 0.0)].into_iter();
+        let tries = tries.chain(
+            (0..8).map(|k| (Curvature::Positive, if k == 0 { 0.0 } else { 10f64.powi(k - 1) })),
+        );
+        let mut last = Ok(true);
+        for (curvature, shift) in tries {
+            last = self.linearised(curvature, shift, system, work, rows, delta, started, report);
+            if !matches!(last, Ok(false) | Err(SolveError::NotPositiveDefinite { .. })) {
+                break;
+            }
         }
-        Ok(self.linearised(Curvature::Positive, system, work, rows, delta, started, report)?)
+        last?;
+        Ok(())
     }
 
+    /// [`Self::newton_step`] with one matrix; `false` when contacts threw each other about.
     fn linearised(
         &self,
         curvature: Curvature,
+        shift: f64,
         system: &mut System,
         work: &mut Workspace,
         rows: &mut [Row],
         delta: &[f64],
         started: bool,
         report: &mut StageReport,
-    ) -> Result<(), SolveError> {
+    ) -> Result<bool, SolveError> {
         let (model, tau) = (self.model, self.stage.tau);
         let rate = 1.0 / (tau * tau) + self.damping.mass / tau;
         let clock = Instant::now();
@@ -414,7 +426,7 @@ impl StageProblem<'_> {
         } else {
             model.hessian(&work.state, curvature, &mut system.elastic);
         }
-        system.assemble(model, |i| model.masses()[i] * rate);
+        system.assemble(model, |i| model.masses()[i] * rate * (1.0 + shift));
         work.timings.assembly += clock.elapsed();
         work.step.fill(0.0);
         work.linear.copy_from_slice(&work.balance);
@@ -428,10 +440,12 @@ impl StageProblem<'_> {
         // What the last Newton step leaves undecided stays so.
         let last = report.iterations >= self.settings.max_iterations;
         let rounds = if last { 4 * ROUNDS } else { ROUNDS };
+        let mut limit = f64::INFINITY;
         for round in 0..rounds {
             let clock = Instant::now();
             let mut changes = self.correct(system, work, rows, &around, delta, round > 0);
             work.timings.factorisation += clock.elapsed();
+            let first = work.step.iter().fold(0.0f64, |a, b| a.max(b.abs()));
             if rows.is_empty() {
                 break;
             }
@@ -444,6 +458,15 @@ impl StageProblem<'_> {
                 }
             }
             work.timings.friction += clock.elapsed();
+            // Sweeps only descend where the matrix is positive definite without its contacts.
+            let size = work.step.iter().fold(0.0f64, |a, b| a.max(b.abs()));
+            if round == 0 {
+                let fastest = self.stage.velocity.iter().fold(0.0f64, |a, b| a.max(b.abs()));
+                limit = 10.0 * (first.max(self.fall()) + tau * fastest);
+            }
+            if size.is_nan() || size > limit {
+                return Ok(false);
+            }
             if changes == 0 || round + 1 == rounds {
                 break;
             }
@@ -453,7 +476,7 @@ impl StageProblem<'_> {
             let d = self.displaced(row, work, delta);
             row.planned = self.carried(row, work, &d);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// The vertices of a contact in A.
@@ -467,12 +490,19 @@ impl StageProblem<'_> {
             if self.model.fixed()[i] {
                 continue;
             }
-            let a = system.diagonal(i);
-            if let Some(inverse) = a.try_inverse() {
-                soft[k] = inverse * row.contact.weights[k];
-                compliance += inverse * row.contact.weights[k].powi(2);
-                stiff = stiff.max(a.trace());
+            // A can be softer at a vertex than its inertia where only the contact keeps it from buckling.
+            let mut eigen = system.diagonal(i).symmetric_eigen();
+            let least = self.model.masses()[i] / (self.stage.tau * self.stage.tau);
+            for value in eigen.eigenvalues.iter_mut() {
+                *value = value.max(least);
             }
+            stiff = stiff.max(eigen.eigenvalues.sum());
+            for value in eigen.eigenvalues.iter_mut() {
+                *value = 1.0 / *value;
+            }
+            let inverse = eigen.recompose();
+            soft[k] = inverse * row.contact.weights[k];
+            compliance += inverse * row.contact.weights[k].powi(2);
         }
         let vertices = (0..count).map(|k| system.neighbourhood(self.model, row.unknowns[k]));
         Around {
@@ -559,6 +589,8 @@ impl StageProblem<'_> {
     ) -> usize {
         let ways: Vec<Vector<3>> =
             rows.iter().map(|row| self.way(row, &self.displaced(row, work, delta))).collect();
+        // Friction is bounded by the normal forces of before, or the two would chase each other.
+        let bounds: Vec<f64> = rows.iter().map(|row| row.force[0].max(0.0)).collect();
         let several = rows.iter().any(|r| !r.is_nodal() && r.status != ContactStatus::Open);
         // Forces of contacts that tie several vertices come out of what the hold yields, a few digits at a time.
         for _ in 0..if several { REFINEMENTS } else { 1 } {
@@ -569,16 +601,18 @@ impl StageProblem<'_> {
                 work.linear[i] += scale * work.product[i];
             }
             let (mut yielded, mut largest) = (0.0f64, 0.0f64);
-            for (row, around) in rows.iter_mut().zip(around).filter(|(r, _)| !r.is_nodal()) {
+            for (k, row) in rows.iter_mut().enumerate().filter(|(_, r)| !r.is_nodal()) {
+                let around = &around[k];
                 let d = self.displaced(row, work, delta);
                 let stiff = self.holding(row, around);
                 let force = match row.status {
                     ContactStatus::Open => Vector::zeros(),
                     ContactStatus::Stick => row.force - stiff * d,
                     ContactStatus::Slip => {
-                        let mut local = row.force;
-                        local[0] -= stiff * d[0];
-                        row.obeyed(&local, &d, self.floor())
+                        let bound = Vector::<3>::new(bounds[k], 0.0, 0.0);
+                        let mut force = row.obeyed(&bound, &d, self.floor());
+                        force[0] = row.force[0] - stiff * d[0];
+                        force
                     }
                 };
                 row.scatter(&(force - row.force), -1.0, &mut work.linear);
