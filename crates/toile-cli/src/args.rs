@@ -52,6 +52,8 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     /// Find the static equilibrium of a scene and certify it.
     Drape(DrapeArgs),
+    /// Let a scene move: cloth, colliders, exact dry friction.
+    Simulate(SimulateArgs),
     /// Say in words what is wrong with a mesh or a scene.
     Check(CheckArgs),
     /// Measure shells against reference curves and judge them.
@@ -96,6 +98,43 @@ pub(crate) struct DrapeArgs {
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) solver: SolverArgs,
+}
+
+const SIMULATE_HELP: &str = "\
+The scene needs a table [time] (step, duration; also frame, integrator, damping, newton_steps) and has
+[[collider]] tables (mesh, plane, sphere, cylinder, capsule, cone, box, torus; friction, gap, motion) and
+[self_contact] (friction, thickness) as wanted.
+
+Writes into DIR:
+  frame_00000.obj …     the cloth, in the units and axes of the input; with several shells frame_00000_0.obj …
+  contacts.jsonl        one line per contact and frame: point, normal, force [N], stick or slip
+  steps.jsonl           one line per step: energies [J], contacts, Newton steps, error of the law
+  summary.json          time per step and its parts, errors, energies
+  last.png              a picture of the end
+  checkpoint.txt        where to go on with --resume, to the same bits
+
+Ctrl-C stops after the current step.
+
+Examples:
+  toile simulate scene.toml --out motion
+  toile simulate scene.toml --out motion --resume
+
+Exit codes: 0 done, 1 stopped early or cloth had to be held before a collision, 2 bad input.";
+
+#[derive(Debug, Args)]
+#[command(after_help = SIMULATE_HELP)]
+pub(crate) struct SimulateArgs {
+    /// The scene, TOML or JSON.
+    pub(crate) scene: PathBuf,
+    /// Folder for the results; made if it does not exist.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Go on from the last frame in DIR.
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Move cloth that starts inside a collider to its surface first.
+    #[arg(long)]
+    pub(crate) push_out: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, Args)]

@@ -10,6 +10,7 @@ mod files;
 mod friction;
 mod json;
 mod progress;
+mod simulate;
 mod summary;
 mod validate;
 
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
     let global = &cli.global;
     let outcome = match &cli.command {
         Command::Drape(args) => drape::run(args, global),
+        Command::Simulate(args) => simulate::run(args, global),
         Command::Check(args) => check::run(args, global),
         Command::Validate(protocol) => validate::run(protocol, global),
         Command::Friction(args) => friction::run(args, global),

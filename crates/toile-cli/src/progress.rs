@@ -23,7 +23,8 @@ pub(crate) fn catch_interrupts() {
     });
 }
 
-fn interrupted() -> bool {
+/// Whether the user asked to stop.
+pub(crate) fn interrupted() -> bool {
     INTERRUPTS.load(Ordering::SeqCst) > 0
 }
 

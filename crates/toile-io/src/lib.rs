@@ -4,6 +4,7 @@
 //! |---|---|
 //! | read a mesh of any format | [`read_mesh`], in memory [`parse_mesh`] |
 //! | read a scene | [`load_scene`], in memory [`parse_scene`] |
+//! | the colliders of a scene | [`load_colliders`] |
 //! | the JSON schema of scenes | [`scene_schema`] |
 //! | write OBJ, PLY, GLB, VTK, CSV | [`write_obj`], [`write_ply`], [`write_glb`], [`write_vtp`], [`write_csv`] |
 //! | friction problems and their solutions | [`read_friction`], [`write_friction`] |
@@ -19,6 +20,7 @@
 mod atomic;
 mod axes;
 mod base64;
+mod colliders;
 mod csv;
 mod error;
 mod friction;
@@ -36,6 +38,7 @@ mod ply_header;
 mod ply_write;
 mod scene;
 mod scene_check;
+mod scene_contact;
 mod scene_error;
 mod scene_load;
 mod scene_schema;
@@ -47,6 +50,7 @@ mod weld;
 
 pub use atomic::{WriteError, atomic_write};
 pub use axes::{Axes, Up};
+pub use colliders::load_colliders;
 pub use csv::{Cell, csv_to, write_csv};
 pub use error::{MeshError, Place};
 pub use friction::{
@@ -63,6 +67,10 @@ pub use scene::{
     Annulus, Bending, Cone, Cylinder, Disc, DiscreteShells, Generator, Koiter, Material, Membrane,
     MeshSource, Normals, Pins, Plane, Rectangle, Rest, Scene, Sheet, Shell, Solver, Sphere, Strip,
     Triangulation, Young,
+};
+pub use scene_contact::{
+    Ball, Capsule, Collider, ColliderMotion, Cuboid, HalfSpace, IntegratorName, Key, MeshKey, Ring,
+    Rod, SelfContact, Sides, SolidCone, Time,
 };
 pub use scene_error::{Diagnostic, SceneError};
 pub use scene_load::{SceneFormat, load_scene, parse_scene};

@@ -48,7 +48,10 @@ pub fn load_shells(scene: &Scene) -> Result<Vec<LoadedShell>, SceneError> {
     for i in 0..scene.shells.len() {
         match load_shell(scene, i) {
             Ok(loaded) => {
-                problems.extend(unsupported_piece(scene, i, &loaded));
+                // On colliders a piece needs no pins; whether it comes to rest is seen.
+                if scene.colliders.is_empty() {
+                    problems.extend(unsupported_piece(scene, i, &loaded));
+                }
                 shells.push(loaded);
             }
             Err(error @ SceneError::Unreadable { .. }) => return Err(error),

@@ -4,6 +4,7 @@
 //! exists in the code, in the schema and in the messages or in none.
 
 use crate::axes::{Axes, Up};
+use crate::scene_contact::{Collider, SelfContact, Time};
 use crate::scene_error::SceneError;
 use crate::scene_tree::SceneSource;
 use schemars::JsonSchema;
@@ -26,6 +27,15 @@ pub struct Scene {
     /// The shells: cloth, plates, anything thin.
     #[serde(default, rename = "shell")]
     pub shells: Vec<Shell>,
+    /// What the cloth can touch.
+    #[serde(default, rename = "collider", skip_serializing_if = "Vec::is_empty")]
+    pub colliders: Vec<Collider>,
+    /// Cloth that touches itself; it passes through itself without this table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub self_contact: Option<SelfContact>,
+    /// How `simulate` goes through time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<Time>,
     /// Settings of the static solver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solver: Option<Solver>,
@@ -56,6 +66,9 @@ pub struct Shell {
     /// What is held in place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pins: Option<Pins>,
+    /// Velocity at the start of `simulate`, in the axes of the files \[m/s\]; at rest by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub velocity: Option<[f64; 3]>,
     /// An OBJ file with lines `stitch i a b w`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stitches: Option<String>,

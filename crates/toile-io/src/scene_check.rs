@@ -23,6 +23,41 @@ pub(crate) fn check(scene: &Scene) -> Vec<Diagnostic> {
     for (i, shell) in scene.shells.iter().enumerate() {
         c.shell(shell, &format!("shell[{i}]"));
     }
+    for (i, collider) in scene.colliders.iter().enumerate() {
+        let key = |name: &str| format!("collider[{i}].{name}");
+        c.not_negative(&key("friction"), collider.friction, "");
+        if let Some(gap) = collider.gap {
+            c.not_negative(&key("gap"), gap, "m");
+        }
+        if let Some(scale) = collider.scale {
+            c.positive(&key("scale"), scale, "m", "0.01 for files in centimetres");
+        }
+    }
+    if let Some(own) = scene.self_contact {
+        c.not_negative("self_contact.friction", own.friction, "");
+        if let Some(thickness) = own.thickness {
+            c.positive("self_contact.thickness", thickness, "m", "cloth keeps about 1e-3 m");
+        }
+    }
+    if let Some(time) = scene.time {
+        let sound = c.positive("time.step", time.step, "s", "cloth takes steps of about 0.01 s");
+        c.positive("time.duration", time.duration, "s", "in seconds");
+        c.not_negative("time.damping", time.damping, "1/s");
+        if sound && time.duration / time.step > 1e7 {
+            let help = "lengthen `step` or shorten `duration`";
+            c.report("time.duration", "more than ten million steps would be taken", help);
+        }
+        if let Some(frame) = time.frame {
+            let ratio = frame / time.step;
+            if sound && !(ratio >= 0.999 && (ratio - ratio.round()).abs() < 1e-6 * ratio) {
+                let help = "frames are written after whole steps";
+                c.report("time.frame", "`frame` is not a multiple of `step`", help);
+            }
+        }
+        if time.newton_steps == Some(0) {
+            c.report("time.newton_steps", "`newton_steps` is 0", "allow at least one");
+        }
+    }
     if let Some(solver) = scene.solver {
         if let Some(t) = solver.tolerance {
             c.positive("solver.tolerance", t, "", "a relative residual such as 1e-9");

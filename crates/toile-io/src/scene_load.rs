@@ -22,7 +22,7 @@ pub enum SceneFormat {
 const LARGEST: u64 = 64 << 20;
 
 /// Tables of the contract whose issues are still open.
-const LATER: [&str; 5] = ["rod", "hair", "collider", "self_contact", "time"];
+const LATER: [&str; 2] = ["rod", "hair"];
 
 /// Reads a scene file (JSON if it ends in `.json`, else TOML), checks it, and checks that the files it
 /// names exist. Their paths are relative to the scene file.
@@ -79,7 +79,7 @@ fn parse_named(text: &str, format: SceneFormat, path: Option<&Path>) -> Result<S
                 text,
                 entry.key_span.clone(),
                 format!("`{}` is not supported by this version yet", entry.key),
-                "remove the table; shells with pins and gravity are supported",
+                "remove the table; shells and colliders are supported",
             ));
         }
         // Editors find the schema by this key; it says nothing about the scene.
@@ -118,6 +118,19 @@ fn check_files(scene: &Scene) -> Result<(), SceneError> {
             if !place.is_file() {
                 problems.push(scene.source.diagnostic_at(
                     &format!("shell[{i}].{key}"),
+                    format!("the file `{}` does not exist", excerpt(path.as_bytes())),
+                    format!("looked for {}; paths are relative to the scene file", place.display()),
+                ));
+            }
+        }
+    }
+    for (i, collider) in scene.colliders.iter().enumerate() {
+        let sequence = collider.motion.iter().flat_map(|m| m.sequence.iter().map(|k| &k.mesh));
+        for path in collider.mesh.iter().chain(sequence) {
+            let place = scene.resolve(path);
+            if !place.is_file() {
+                problems.push(scene.source.diagnostic_at(
+                    &format!("collider[{i}].mesh"),
                     format!("the file `{}` does not exist", excerpt(path.as_bytes())),
                     format!("looked for {}; paths are relative to the scene file", place.display()),
                 ));

@@ -37,6 +37,17 @@ impl State {
         &self.high
     }
 
+    /// What the coordinates are rounded by.
+    pub fn low(&self) -> &[f64] {
+        &self.low
+    }
+
+    /// A state from coordinates and what they are rounded by; panics if their numbers differ.
+    pub fn from_parts(high: Vec<f64>, low: Vec<f64>) -> Self {
+        assert_eq!(high.len(), low.len(), "one low part per coordinate");
+        Self { high, low }
+    }
+
     /// Puts coordinate `i` at `value`.
     pub fn set(&mut self, i: usize, value: f64) {
         self.high[i] = value;

@@ -36,6 +36,9 @@ pub enum DrapeError {
         /// Why.
         source: SimError,
     },
+    /// The shells do not make one surface.
+    #[error(transparent)]
+    Mesh(#[from] toile_geometry::MeshError),
     /// The model cannot be solved.
     #[error(transparent)]
     Sim(#[from] SimError),

@@ -24,24 +24,29 @@
 //! | need | go to |
 //! |---|---|
 //! | drape a scene | [`drape`], [`Drape`] |
+//! | simulate a scene | [`Simulation`] |
 //! | stretch, bending and residual per vertex | [`Fields`] |
 //! | a model of your own | [`sim`]: `Shell`, `ModelBuilder`, `equilibrium` |
 //! | files | [`io`] |
 //! | meshes | [`geometry`] |
 //! | energies and their derivatives | [`energy`] |
 //! | linear and nonlinear solvers | [`solve`] |
+//! | colliders, contacts, continuous detection | [`contact`] |
 //! | dry friction: the conic kernel | [`solve_friction`], [`cone`] |
 //! | reference solutions and protocols | [`validate`] |
 
 mod drape;
 mod fields;
 mod friction;
+mod simulate;
 
 pub use drape::{Drape, DrapeError, drape, scene_settings, set_threads};
 pub use fields::{Fields, shell_fields};
 pub use friction::{FrictionSolveError, solve_friction};
+pub use simulate::{Simulation, Start};
 
 pub use toile_cone as cone;
+pub use toile_contact as contact;
 pub use toile_energy as energy;
 pub use toile_geometry as geometry;
 pub use toile_io as io;

@@ -16,6 +16,8 @@ mod tests;
 
 pub use integrator::Integrator;
 pub use rows::{ContactForce, ContactStatus};
-pub use simulator::{ContactSource, Energies, NoContact, Simulator, StepReport};
+pub use simulator::{
+    Checkpoint, ContactSource, Energies, NoContact, Simulator, Snapshot, StepReport,
+};
 pub use stage::{StageSettings, StageTimings};
 pub use surroundings::Surroundings;

@@ -1,0 +1,413 @@
+//! `toile simulate`.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Instant;
+
+use toile::contact::ContactKey;
+use toile::io::{
+    ObjWriter, PictureMesh, View, atomic_write, load_scene, png_to, render, write_obj,
+};
+use toile::sim::dynamics::{Checkpoint, ContactForce, ContactStatus, Snapshot, StepReport};
+use toile::{Simulation, Start};
+
+use crate::args::{Global, SimulateArgs};
+use crate::drape::make_folder;
+use crate::json::{self, Object};
+use crate::progress::{catch_interrupts, interrupted};
+use crate::{Failure, Outcome};
+
+pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failure> {
+    let scene = load_scene(&args.scene)?;
+    let Some(time) = scene.time else {
+        let help = "add for example\n[time]\nstep = 0.01\nduration = 2.0";
+        return Err(Failure(format!("the scene has no table [time]; {help}")));
+    };
+    catch_interrupts();
+    make_folder(&args.out)?;
+    let start = if args.push_out { Start::PushOut } else { Start::AsGiven };
+    let mut simulation = Simulation::new(&scene, start)?;
+    if !simulation.penetrations.is_empty() && !args.resume {
+        for found in simulation.penetrations.iter().take(5) {
+            json::tell(&format!("warning: {found}"));
+        }
+        let count = simulation.penetrations.len();
+        json::tell(&format!(
+            "{count} places start inside something; --push-out moves cloth out of colliders first"
+        ));
+    }
+    let per_frame = time.frame.map_or(1, |f| (f / time.step).round() as usize).max(1);
+    let steps = (time.duration / time.step - 1e-9).ceil().max(1.0) as usize;
+    let mut done = 0;
+    if args.resume {
+        match read_checkpoint(&args.out)? {
+            Some((step, checkpoint)) => {
+                if !simulation.simulator.restore(&checkpoint) {
+                    return Err(Failure(
+                        "checkpoint.txt was written for another scene; start without --resume"
+                            .into(),
+                    ));
+                }
+                done = step;
+            }
+            None => json::tell("no checkpoint.txt to resume from: starting at the beginning"),
+        }
+    }
+    let clock = Instant::now();
+    let mut log = Log::open(&args.out, done, per_frame)?;
+    if done == 0 {
+        write_frame(&args.out, 0, &simulation)?;
+    }
+    let mut last = Instant::now();
+    let mut totals = Totals::default();
+    let mut stopped = false;
+    while done < steps {
+        let report = simulation.simulator.step(time.step)?;
+        done += 1;
+        totals.add(&report);
+        log.step(done, &simulation, &report)?;
+        if done % per_frame == 0 || done == steps {
+            let frame = done.div_ceil(per_frame);
+            write_frame(&args.out, frame, &simulation)?;
+            log.frame(frame, &simulation)?;
+            log.flush()?;
+            write_checkpoint(&args.out, done, &simulation.simulator.checkpoint())?;
+        }
+        if !(global.quiet || global.json) && last.elapsed().as_secs_f64() > 1.0 {
+            last = Instant::now();
+            json::tell(&format!(
+                "{:8.4} s of {:.4}   {:5} contacts   {:3} Newton steps   {:.0} ms a step",
+                simulation.simulator.time(),
+                time.duration,
+                report.contacts,
+                report.iterations,
+                1e3 * clock.elapsed().as_secs_f64() / totals.steps as f64
+            ));
+        }
+        if interrupted() {
+            stopped = true;
+            break;
+        }
+    }
+    log.flush()?;
+    write_picture(&args.out.join("last.png"), &simulation)?;
+    let summary = totals.summary(clock.elapsed().as_secs_f64(), &simulation);
+    atomic_write(args.out.join("summary.json"), |w| writeln!(w, "{}", summary.pretty()))?;
+    if global.json {
+        json::print(&summary.pretty());
+    } else if !global.quiet {
+        json::print(&format!(
+            "{} steps to {:.4} s in {:.1} s ({:.1} ms a step); frames, contacts.jsonl, steps.jsonl, last.png in {}",
+            totals.steps,
+            simulation.simulator.time(),
+            clock.elapsed().as_secs_f64(),
+            1e3 * clock.elapsed().as_secs_f64() / totals.steps.max(1) as f64,
+            args.out.display()
+        ));
+    }
+    if stopped {
+        json::tell("stopped on request; --resume goes on from the last frame");
+    }
+    Ok(if stopped || totals.held > 0 { Outcome::Doubtful } else { Outcome::Good })
+}
+
+/// Sums over all steps.
+#[derive(Default)]
+struct Totals {
+    steps: usize,
+    iterations: usize,
+    factorisations: usize,
+    substeps: usize,
+    held: usize,
+    unconverged: usize,
+    law_error: f64,
+    worst_law_error: f64,
+    detection: f64,
+    assembly: f64,
+    factorisation: f64,
+    friction: f64,
+}
+
+impl Totals {
+    fn add(&mut self, report: &StepReport) {
+        self.steps += 1;
+        self.iterations += report.iterations;
+        self.factorisations += report.factorisations;
+        self.substeps += report.substeps;
+        self.held += report.stopped;
+        self.unconverged += usize::from(!report.converged);
+        self.law_error += report.mean_law_error;
+        self.worst_law_error = self.worst_law_error.max(report.law_error);
+        self.detection += report.timings.detection.as_secs_f64();
+        self.assembly += report.timings.assembly.as_secs_f64();
+        self.factorisation += report.timings.factorisation.as_secs_f64();
+        self.friction += report.timings.friction.as_secs_f64();
+    }
+
+    fn summary(&self, seconds: f64, simulation: &Simulation) -> Object {
+        let steps = self.steps.max(1) as f64;
+        let energies = simulation.simulator.energies();
+        Object::default()
+            .with("time", simulation.simulator.time())
+            .with("steps", self.steps)
+            .with("wall_s", seconds)
+            .with("ms_per_step", 1e3 * seconds / steps)
+            .with("detection_ms", 1e3 * self.detection / steps)
+            .with("assembly_ms", 1e3 * self.assembly / steps)
+            .with("factorisation_ms", 1e3 * self.factorisation / steps)
+            .with("friction_ms", 1e3 * self.friction / steps)
+            .with("newton_steps", self.iterations)
+            .with("factorisations", self.factorisations)
+            .with("parts", self.substeps)
+            .with("steps_not_converged", self.unconverged)
+            .with("steps_stopped_by_collision", self.held)
+            .with("mean_law_error", self.law_error / steps)
+            .with("worst_law_error", self.worst_law_error)
+            .with("kinetic_energy", energies.kinetic)
+            .with("potential_energy", energies.potential)
+    }
+}
+
+/// Lines per step and per contact.
+struct Log {
+    steps: fs::File,
+    contacts: fs::File,
+}
+
+impl Log {
+    /// Opens the logs; what they hold beyond the step resumed from is cut.
+    fn open(out: &Path, done: usize, per_frame: usize) -> Result<Self, Failure> {
+        let open = |name: &str, keep: usize, key: &str| -> Result<fs::File, Failure> {
+            let path = out.join(name);
+            if done == 0 {
+                return Ok(fs::File::create(&path)?);
+            }
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let number = |line: &str| -> Option<usize> {
+                let rest = line.split_once(&format!("\"{key}\":"))?.1;
+                rest.trim_start().split([',', '}']).next()?.trim().parse().ok()
+            };
+            let kept: String = text
+                .lines()
+                .filter(|l| number(l).is_some_and(|n| n <= keep))
+                .flat_map(|l| [l, "\n"])
+                .collect();
+            atomic_write(&path, |w| w.write_all(kept.as_bytes()))?;
+            Ok(fs::OpenOptions::new().append(true).open(&path)?)
+        };
+        let frames = done.div_ceil(per_frame);
+        Ok(Self {
+            steps: open("steps.jsonl", done, "step")?,
+            contacts: open("contacts.jsonl", frames, "frame")?,
+        })
+    }
+
+    fn step(
+        &mut self,
+        step: usize,
+        simulation: &Simulation,
+        report: &StepReport,
+    ) -> Result<(), Failure> {
+        let energies = simulation.simulator.energies();
+        let line = Object::default()
+            .with("step", step)
+            .with("time", simulation.simulator.time())
+            .with("kinetic_energy", energies.kinetic)
+            .with("potential_energy", energies.potential)
+            .with("contacts", report.contacts)
+            .with("newton_steps", report.iterations)
+            .with("parts", report.substeps)
+            .with("converged", report.converged)
+            .with("law_error", report.law_error)
+            .with("mean_law_error", report.mean_law_error);
+        Ok(writeln!(self.steps, "{}", line.line())?)
+    }
+
+    fn frame(&mut self, frame: usize, simulation: &Simulation) -> Result<(), Failure> {
+        for contact in simulation.simulator.contact_forces() {
+            writeln!(self.contacts, "{}", contact_line(frame, contact, simulation).line())?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), Failure> {
+        self.steps.flush()?;
+        Ok(self.contacts.flush()?)
+    }
+}
+
+fn contact_line(frame: usize, contact: &ContactForce, simulation: &Simulation) -> Object {
+    let (kind, ids) = key_parts(&contact.contact.key);
+    let model = simulation.simulator.model();
+    let mut point = [0.0; 3];
+    for (vertex, weight) in contact.contact.carriers() {
+        let p = model.position(simulation.simulator.state(), model.vertices()[vertex as usize]);
+        // Between layers the first side carries positive weights.
+        if weight > 0.0 {
+            for k in 0..3 {
+                point[k] += weight * p[k];
+            }
+        }
+    }
+    let list = |v: &[f64]| v.to_vec();
+    Object::default()
+        .with("frame", frame)
+        .with("kind", kind)
+        .with("ids", ids.iter().map(|i| f64::from(*i)).collect::<Vec<f64>>())
+        .with("point", list(&point))
+        .with("normal", list(contact.contact.normal.as_slice()))
+        .with("force", list(contact.force.as_slice()))
+        .with("status", if contact.status == ContactStatus::Stick { "stick" } else { "slip" })
+}
+
+fn key_parts(key: &ContactKey) -> (&'static str, [u32; 3]) {
+    match *key {
+        ContactKey::VertexCollider { vertex, collider } => {
+            ("vertex-collider", [vertex, collider, 0])
+        }
+        ContactKey::FaceCollider { face, collider, feature } => {
+            ("face-collider", [face, collider, feature])
+        }
+        ContactKey::EdgeCollider { edge, collider, feature } => {
+            ("edge-collider", [edge, collider, feature])
+        }
+        ContactKey::VertexFace { vertex, face } => ("vertex-face", [vertex, face, 0]),
+        ContactKey::EdgeEdge { first, second } => ("edge-edge", [first, second, 0]),
+    }
+}
+
+fn key_from(kind: &str, [a, b, c]: [u32; 3]) -> Option<ContactKey> {
+    Some(match kind {
+        "vertex-collider" => ContactKey::VertexCollider { vertex: a, collider: b },
+        "face-collider" => ContactKey::FaceCollider { face: a, collider: b, feature: c },
+        "edge-collider" => ContactKey::EdgeCollider { edge: a, collider: b, feature: c },
+        "vertex-face" => ContactKey::VertexFace { vertex: a, face: b },
+        "edge-edge" => ContactKey::EdgeEdge { first: a, second: b },
+        _ => return None,
+    })
+}
+
+fn write_frame(out: &Path, frame: usize, simulation: &Simulation) -> Result<(), Failure> {
+    for (i, loaded) in simulation.shells.iter().enumerate() {
+        let name = if simulation.shells.len() > 1 {
+            format!("frame_{frame:05}_{i}.obj")
+        } else {
+            format!("frame_{frame:05}.obj")
+        };
+        let mesh = &loaded.mesh;
+        let extras = ObjWriter {
+            uvs: &mesh.uvs,
+            face_uvs: mesh.face_uvs.as_deref(),
+            groups: Some(&mesh.groups),
+            comment: Some("toile: a moment of a simulation"),
+        };
+        write_obj(out.join(name), &simulation.file_positions(i), &mesh.faces, &extras)?;
+    }
+    Ok(())
+}
+
+fn write_picture(path: &Path, simulation: &Simulation) -> Result<(), Failure> {
+    let points: Vec<Vec<[f64; 3]>> = (0..simulation.shells.len())
+        .map(|i| simulation.positions(i).iter().map(|p| (*p).into()).collect())
+        .collect();
+    let meshes: Vec<PictureMesh<'_>> = simulation
+        .shells
+        .iter()
+        .zip(&points)
+        .map(|(loaded, points)| PictureMesh {
+            positions: points,
+            faces: &loaded.mesh.faces,
+            field: None,
+        })
+        .collect();
+    let picture = render(&meshes, &View::default());
+    Ok(atomic_write(path, |w| png_to(w, &picture))?)
+}
+
+/// Bits of numbers in hexadecimal: a checkpoint must come back exactly.
+fn bits(values: &[f64]) -> String {
+    values.iter().map(|v| format!("{:016x}", v.to_bits())).collect()
+}
+
+fn unbits(text: &str) -> Option<Vec<f64>> {
+    if !text.is_ascii() || text.len() % 16 != 0 {
+        return None;
+    }
+    (0..text.len() / 16)
+        .map(|k| u64::from_str_radix(&text[16 * k..16 * k + 16], 16).ok().map(f64::from_bits))
+        .collect()
+}
+
+fn write_checkpoint(out: &Path, step: usize, checkpoint: &Checkpoint) -> Result<(), Failure> {
+    let mut lines = vec![format!("toile checkpoint 1 {step} {}", checkpoint.touching)];
+    for snapshot in std::iter::once(&checkpoint.now).chain(&checkpoint.before) {
+        lines.push(bits(&[snapshot.time]));
+        lines.push(bits(&snapshot.high));
+        lines.push(bits(&snapshot.low));
+        lines.push(bits(&snapshot.velocity));
+    }
+    lines.push("contacts".into());
+    for (key, force, status) in &checkpoint.held {
+        let (kind, [a, b, c]) = key_parts(key);
+        let status = match status {
+            ContactStatus::Open => "open",
+            ContactStatus::Stick => "stick",
+            ContactStatus::Slip => "slip",
+        };
+        lines.push(format!("{kind} {a} {b} {c} {status} {}", bits(force)));
+    }
+    lines.push("end".into());
+    Ok(atomic_write(out.join("checkpoint.txt"), |w| writeln!(w, "{}", lines.join("\n")))?)
+}
+
+fn read_checkpoint(out: &Path) -> Result<Option<(usize, Checkpoint)>, Failure> {
+    let path = out.join("checkpoint.txt");
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = fs::read_to_string(&path)?;
+    parse_checkpoint(&text).map(Some).ok_or_else(|| {
+        Failure("checkpoint.txt cannot be read; remove it and start without --resume".into())
+    })
+}
+
+fn parse_checkpoint(text: &str) -> Option<(usize, Checkpoint)> {
+    let mut lines = text.lines();
+    let mut head = lines.next()?.strip_prefix("toile checkpoint 1 ")?.split(' ');
+    let step = head.next()?.parse().ok()?;
+    let touching = head.next()?.parse().ok()?;
+    let mut snapshots = Vec::new();
+    let mut line = lines.next()?;
+    while line != "contacts" {
+        let time = *unbits(line)?.first()?;
+        let [high, low, velocity] =
+            [unbits(lines.next()?)?, unbits(lines.next()?)?, unbits(lines.next()?)?];
+        snapshots.push(Snapshot { time, high, low, velocity });
+        line = lines.next()?;
+    }
+    let mut held = Vec::new();
+    loop {
+        let line = lines.next()?;
+        if line == "end" {
+            break;
+        }
+        let mut words = line.split(' ');
+        let kind = words.next()?;
+        let mut ids = [0u32; 3];
+        for id in &mut ids {
+            *id = words.next()?.parse().ok()?;
+        }
+        let status = match words.next()? {
+            "open" => ContactStatus::Open,
+            "stick" => ContactStatus::Stick,
+            "slip" => ContactStatus::Slip,
+            _ => return None,
+        };
+        let force: [f64; 3] = unbits(words.next()?)?.try_into().ok()?;
+        held.push((key_from(kind, ids)?, force, status));
+    }
+    let mut snapshots = snapshots.into_iter();
+    let now = snapshots.next()?;
+    Some((step, Checkpoint { now, before: snapshots.next(), held, touching }))
+}
