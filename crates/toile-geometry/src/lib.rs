@@ -13,6 +13,7 @@ mod half_edges;
 pub mod measure;
 mod mesh;
 mod orient;
+mod rng;
 mod shape;
 mod topology;
 mod weld;

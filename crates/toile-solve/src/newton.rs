@@ -384,7 +384,8 @@ impl<'a, O: Objective> Search<'a, O> {
                     if scale > 0.0 {
                         let shift = self.shift;
                         if exact {
-                            self.next_pause = 1;
+                            // One success among failures is no proof that the next will succeed.
+                            self.next_pause = (self.next_pause / 2).max(1);
                         }
                         self.shift = if shift < least_shift { 0.0 } else { shift / 8.0 };
                         return Ok(Some(Step {

@@ -1,23 +1,6 @@
 //! Irregular triangulations: displaced grid points, Delaunay by edge flips.
 
-use crate::{Topology, Vec3};
-
-/// SplitMix64, enough to scatter points and equal on every machine.
-///
-/// Reference: Steele, Lea, Flood 2014, "Fast splittable pseudorandom number generators".
-struct Rng(u64);
-
-impl Rng {
-    /// Uniform in [−1, 1).
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
-        (z >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
-}
+use crate::{Topology, Vec3, rng::Rng};
 
 /// How often points are displaced; once would leave the grid visible.
 const ROUNDS: usize = 4;
@@ -31,7 +14,7 @@ const LEAST_HEIGHT: f64 = 0.25;
 /// A displacement that would leave a triangle flatter than [`LEAST_HEIGHT`] cells is dropped,
 /// so every intermediate mesh is valid.
 pub(super) fn shuffle(positions: &mut [Vec3], faces: &mut [[u32; 3]], cell: [f64; 2], seed: u64) {
-    let mut rng = Rng(seed);
+    let mut rng = Rng::new(seed);
     let scale = cell[0].min(cell[1]);
     let topology = Topology::new(positions.len(), faces.to_vec()).expect("a grid is a surface");
     let fixed: Vec<bool> = (0..positions.len()).map(|v| topology.is_boundary_vertex(v)).collect();
@@ -42,7 +25,8 @@ pub(super) fn shuffle(positions: &mut [Vec3], faces: &mut [[u32; 3]], cell: [f64
                 continue;
             }
             let old = positions[v];
-            positions[v] += Vec3::new(rng.next() * cell[0], rng.next() * cell[1], 0.0) * REACH;
+            positions[v] +=
+                Vec3::new(rng.symmetric() * cell[0], rng.symmetric() * cell[1], 0.0) * REACH;
             let star = &around[starts[v] as usize..starts[v + 1] as usize];
             let spoils = |&f: &u32| {
                 let corners = faces[f as usize].map(|v| positions[v as usize]);

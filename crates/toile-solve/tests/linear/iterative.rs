@@ -1,8 +1,6 @@
 //! Krylov iterations against the direct solvers.
 
-mod common;
-
-use common::{Noise, difference, laplacian, sheet};
+use crate::common::{Noise, difference, laplacian, sheet};
 use std::cell::Cell;
 use toile_solve::{
     BlockJacobi, Cholesky, IdentityPreconditioner, IterativeSettings, Ldlt, LinearOperator,

@@ -1,5 +1,4 @@
 //! Running the built binary on scenes in folders of their own.
-#![allow(dead_code)] // each test file uses a part
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,6 @@
 //! `toile check`: words, and an exit code by severity.
 
-mod common;
-
-use common::{Folder, SHEET, code, grid, said, scene, toile};
+use crate::common::{Folder, SHEET, code, grid, said, scene, toile};
 
 #[test]
 fn a_sound_mesh_is_in_order_and_a_large_one_is_suspected() {

@@ -1,10 +1,8 @@
 //! `toile validate`: tables with their columns, and an exit code by verdict.
 
-mod common;
-
 use std::fs;
 
-use common::{Folder, code, said, toile};
+use crate::common::{Folder, code, said, toile};
 
 #[test]
 fn a_cantilever_is_measured_where_it_is_asked_for() {

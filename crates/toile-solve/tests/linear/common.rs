@@ -1,5 +1,4 @@
 //! Matrices with known answers, and a dense solve to compare with.
-#![allow(dead_code)] // each test file uses its share
 
 use std::sync::Arc;
 use toile_solve::{GeneralPattern, NodeGraph, Ordering, SymmetricPattern, elimination_order};

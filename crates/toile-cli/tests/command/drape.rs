@@ -1,10 +1,8 @@
 //! `toile drape` and `toile demo`: the road from files to certified files.
 
-mod common;
-
 use std::fs;
 
-use common::{Folder, SHEET, code, faces, grid, said, scene, toile, vertices};
+use crate::common::{Folder, SHEET, code, faces, grid, said, scene, toile, vertices};
 
 const N: usize = 9;
 

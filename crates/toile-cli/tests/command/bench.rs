@@ -1,8 +1,6 @@
 //! `toile bench`: one JSON line in the form of the peers' drivers.
 
-mod common;
-
-use common::{Folder, code, said, toile};
+use crate::common::{Folder, code, said, toile};
 
 #[test]
 fn the_static_hang_is_a_minimum_at_the_known_depth() {

@@ -1,8 +1,6 @@
 //! Bad input: exit code 2 and words that help, never a panic.
 
-mod common;
-
-use common::{Folder, code, grid, said, scene, toile};
+use crate::common::{Folder, code, grid, said, scene, toile};
 
 /// Runs a drape that must be refused, and asks for words in the message.
 fn refused(folder: &Folder, scene: &str, words: &[&str]) {

@@ -1,8 +1,6 @@
 //! Damaged files are refused or read, and never break the reader. `examples/fuzz_readers.rs` runs longer.
 
-mod mutation;
-
-use mutation::{read_one, run, seeds};
+use crate::mutation::{read_one, run, seeds};
 
 #[test]
 fn whole_seeds_are_accepted() {

@@ -1,8 +1,6 @@
 //! The direct solvers against dense algebra, against each other, and against known spectra.
 
-mod common;
-
-use common::{Noise, Symmetric, brick, dense_solve, difference, general, laplacian, sheet};
+use crate::common::{Noise, Symmetric, brick, dense_solve, difference, general, laplacian, sheet};
 use std::sync::Arc;
 use toile_solve::{
     Cholesky, FactorSettings, GeneralPattern, Inertia, Ldlt, LinearSolver, Lu, NodeGraph, Ordering,
@@ -94,7 +92,7 @@ fn inertia_counts_the_analytic_eigenvalues_below_the_shift() {
 #[test]
 fn a_rigid_mode_is_counted_as_zero() {
     // Graph Laplacian of a sheet: constants are in the kernel.
-    let graph = NodeGraph::from_pairs(vec![1; 100], common::grid_pairs(10, false)).unwrap();
+    let graph = NodeGraph::from_pairs(vec![1; 100], crate::common::grid_pairs(10, false)).unwrap();
     let a = Symmetric::build(&graph, Ordering::Amd, |v, _, u, _| {
         if v == u { graph.neighbours(v).len() as f64 } else { -1.0 }
     });
@@ -135,7 +133,7 @@ fn saddle_point() -> (Symmetric, Vec<i8>) {
     let vertices = m * m;
     let mut sizes = vec![3; vertices as usize];
     sizes.extend(vec![1; held as usize]);
-    let mut pairs = common::grid_pairs(m, true);
+    let mut pairs = crate::common::grid_pairs(m, true);
     pairs.extend((0..held).map(|k| (k * (m + 1), vertices + k)));
     let graph = NodeGraph::from_pairs(sizes, pairs).unwrap();
     let vertices = vertices as usize;

@@ -1,0 +1,8 @@
+//! The toile command, run as users run it. One binary: each would link everything again.
+
+mod bench;
+mod check;
+mod common;
+mod drape;
+mod refusals;
+mod validate;

@@ -1,0 +1,9 @@
+//! What the readers and writers promise. One binary: each would link everything again.
+
+mod atomic;
+mod fuzz;
+mod large;
+mod mutation;
+mod refusals;
+mod round_trip;
+mod scenes;
