@@ -136,6 +136,7 @@ Examples:
   toile validate lateral-buckling --out report --w-over-l 0.2,0.5 --nu 0.35
   toile validate rotation --out report --quick
   toile validate shells --out report --cases end-shear,hemisphere
+  toile validate incline --out report --mu-over-tan 1.05,0.95 --triangles 722
 
 Models: koiter-average, koiter-sin, koiter-tan, ds-hinge. Exit codes: 0 OK, 1 KO, 2 bad input.";
 
@@ -149,6 +150,8 @@ pub(crate) enum Protocol {
     Rotation(RotationArgs),
     /// Large bending of shells against published curves.
     Shells(ShellsArgs),
+    /// Sheets on a slope stick without creep or slide as blocks do: incline.csv.
+    Incline(InclineArgs),
 }
 
 #[derive(Debug, Args)]
@@ -171,6 +174,48 @@ pub(crate) struct Common {
     /// Few points on coarse meshes: seconds instead of minutes.
     #[arg(long)]
     pub(crate) quick: bool,
+}
+
+/// What the protocols of friction share.
+#[derive(Debug, Args)]
+pub(crate) struct FrictionCommon {
+    /// Folder for tables and figures; made if it does not exist.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Time step in seconds.
+    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    pub(crate) dt: Option<f64>,
+    /// Allowed relative deviation.
+    #[arg(long, value_parser = positive)]
+    pub(crate) tolerance: Option<f64>,
+    /// Few points on coarse meshes: seconds instead of minutes.
+    #[arg(long)]
+    pub(crate) quick: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InclineArgs {
+    #[command(flatten)]
+    pub(crate) common: FrictionCommon,
+    /// Slope in degrees [default: 10].
+    #[arg(long, value_name = "DEGREES", value_parser = positive)]
+    pub(crate) slope_deg: Option<f64>,
+    /// Triangles of the square sheets, even numbers [default: 2,722,1322].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) triangles: Option<Vec<usize>>,
+    /// Headings of the slope in the axes of the sheet, in degrees [default: five, 72° apart].
+    #[arg(long, value_delimiter = ',', value_name = "LIST", allow_negative_numbers = true)]
+    pub(crate) headings_deg: Option<Vec<f64>>,
+    /// Speeds shared by sheet and slope in metres per second [default: 0,10].
+    #[arg(long, value_delimiter = ',', value_name = "LIST", allow_negative_numbers = true)]
+    pub(crate) common_speeds: Option<Vec<f64>>,
+    /// Coefficients of friction over the tangent of the slope: above 1 it must stick, below slide
+    /// [default: 1.001,0.999].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) mu_over_tan: Option<Vec<f64>>,
+    /// How long it must stick, in seconds [default: 10].
+    #[arg(long, value_parser = positive)]
+    pub(crate) seconds: Option<f64>,
 }
 
 #[derive(Debug, Args)]
