@@ -137,6 +137,7 @@ Examples:
   toile validate rotation --out report --quick
   toile validate shells --out report --cases end-shear,hemisphere
   toile validate incline --out report --mu-over-tan 1.05,0.95 --triangles 722
+  toile validate cylinder --out report --offset 0.64
 
 Models: koiter-average, koiter-sin, koiter-tan, ds-hinge. Exit codes: 0 OK, 1 KO, 2 bad input.";
 
@@ -152,6 +153,8 @@ pub(crate) enum Protocol {
     Shells(ShellsArgs),
     /// Sheets on a slope stick without creep or slide as blocks do: incline.csv.
     Incline(InclineArgs),
+    /// The friction at which cloth slips over a cylinder, against the weighted capstan: cylinder.csv.
+    Cylinder(CylinderArgs),
 }
 
 #[derive(Debug, Args)]
@@ -216,6 +219,27 @@ pub(crate) struct InclineArgs {
     /// How long it must stick, in seconds [default: 10].
     #[arg(long, value_parser = positive)]
     pub(crate) seconds: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CylinderArgs {
+    #[command(flatten)]
+    pub(crate) common: FrictionCommon,
+    /// Radius of the cloth on the cylinder in metres [default: 0.5].
+    #[arg(long, value_name = "METRES", value_parser = positive)]
+    pub(crate) radius: Option<f64>,
+    /// Length of the cloth in metres [default: 4].
+    #[arg(long, value_name = "METRES", value_parser = positive)]
+    pub(crate) length: Option<f64>,
+    /// How much lower one end hangs, in metres [default: 0.8].
+    #[arg(long, value_name = "METRES", value_parser = positive)]
+    pub(crate) offset: Option<f64>,
+    /// Coefficients of friction to try besides the search [default: 0.12,0.13,0.14,0.15,0.16].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) mu: Option<Vec<f64>>,
+    /// Cells along the cloth, one search each [default: 40,80,160].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) resolutions: Option<Vec<usize>>,
 }
 
 #[derive(Debug, Args)]

@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use toile::io::atomic_write;
 use toile::validate::protocol::{
-    BucklingSettings, CantileverSeries, CantileverSettings, InclineSettings, Outcome as Found,
-    RotationSettings, TableRow, cantilever, incline, lateral_buckling, rotation,
+    BucklingSettings, CantileverSeries, CantileverSettings, CylinderSettings, InclineSettings,
+    Outcome as Found, RotationSettings, TableRow, cantilever, cylinder, incline, lateral_buckling,
+    rotation,
 };
 use toile::validate::shells::{
     Case, Settings as ShellSettings, ShellCaseError, end_moment, end_shear, hemisphere,
@@ -14,8 +15,8 @@ use toile::validate::shells::{
 };
 
 use crate::args::{
-    BucklingArgs, CantileverArgs, Global, InclineArgs, Protocol, RotationArgs, ShellCase,
-    ShellsArgs,
+    BucklingArgs, CantileverArgs, CylinderArgs, Global, InclineArgs, Protocol, RotationArgs,
+    ShellCase, ShellsArgs,
 };
 use crate::drape::make_folder;
 use crate::json::{self, Object};
@@ -42,6 +43,10 @@ pub(crate) fn run(protocol: &Protocol, global: &Global) -> Result<Outcome, Failu
         Protocol::Incline(args) => {
             let settings = incline_settings(args);
             measured(&args.common.out, "incline", global, |told| incline(&settings, told))
+        }
+        Protocol::Cylinder(args) => {
+            let settings = cylinder_settings(args);
+            measured(&args.common.out, "cylinder", global, |told| cylinder(&settings, told))
         }
     }
 }
@@ -147,6 +152,23 @@ fn incline_settings(args: &InclineArgs) -> InclineSettings {
         settings.ratios = ratios.clone();
     }
     settings.sticking = args.seconds.unwrap_or(settings.sticking);
+    settings.dt = args.common.dt.unwrap_or(settings.dt);
+    settings.tolerance = args.common.tolerance.unwrap_or(settings.tolerance);
+    settings
+}
+
+fn cylinder_settings(args: &CylinderArgs) -> CylinderSettings {
+    let mut settings =
+        if args.common.quick { CylinderSettings::quick() } else { CylinderSettings::default() };
+    settings.radius = args.radius.unwrap_or(settings.radius);
+    settings.length = args.length.unwrap_or(settings.length);
+    settings.offset = args.offset.unwrap_or(settings.offset);
+    if let Some(frictions) = &args.mu {
+        settings.frictions = frictions.clone();
+    }
+    if let Some(resolutions) = &args.resolutions {
+        settings.resolutions = resolutions.clone();
+    }
     settings.dt = args.common.dt.unwrap_or(settings.dt);
     settings.tolerance = args.common.tolerance.unwrap_or(settings.tolerance);
     settings

@@ -2,13 +2,15 @@
 //!
 //! [`cantilever()`] bends a strip by its weight, [`lateral_buckling()`] finds the weight at which a strip standing on
 //! edge leaves its plane, [`rotation()`] turns one experiment into the other; these share the specimen ([`Clamped`]).
-//! [`incline()`] watches sheets stick and slide on a slope. All share the rule that one setting of the solver serves a
-//! whole curve, and the [`Outcome`]: rows for a table, reports judged by a tolerance, checks judged by a rule, and figures.
+//! [`incline()`] watches sheets stick and slide on a slope, [`cylinder()`] cloth slip over a cylinder. All share
+//! the rule that one setting of the solver serves a whole curve, and the [`Outcome`]: rows for a table, reports judged by
+//! a tolerance, checks judged by a rule, and figures.
 //!
 //! Reference: Ly 2021, §§3.3 and 3.5; Larionov 2022.
 
 mod cantilever;
 mod cloth;
+mod cylinder;
 mod incline;
 mod lateral_buckling;
 mod progress;
@@ -29,6 +31,7 @@ pub use cantilever::{
     CantileverRow, CantileverSeries, CantileverSettings, PLATE_EFFECT, PlateEffect, cantilever,
 };
 pub use cloth::ClothMaterial;
+pub use cylinder::{CylinderRow, CylinderSettings, cylinder, weighted_capstan};
 pub use incline::{InclineRow, InclineSettings, incline};
 pub use lateral_buckling::{
     BucklingRow, BucklingSettings, Procedure, Threshold, lateral_buckling, threshold,
