@@ -175,6 +175,8 @@ Examples:
   toile validate lateral-buckling --out report --w-over-l 0.2,0.5 --nu 0.35
   toile validate rotation --out report --quick
   toile validate shells --out report --cases end-shear,hemisphere
+  toile validate incline --out report --mu-over-tan 1.05,0.95 --triangles 722
+  toile validate cylinder --out report --offset 0.64
 
 Models: koiter-average, koiter-sin, koiter-tan, ds-hinge. Exit codes: 0 OK, 1 KO, 2 bad input.";
 
@@ -188,6 +190,10 @@ pub(crate) enum Protocol {
     Rotation(RotationArgs),
     /// Large bending of shells against published curves.
     Shells(ShellsArgs),
+    /// Sheets on a slope stick without creep or slide as blocks do: incline.csv.
+    Incline(InclineArgs),
+    /// The friction at which cloth slips over a cylinder, against the weighted capstan: cylinder.csv.
+    Cylinder(CylinderArgs),
 }
 
 #[derive(Debug, Args)]
@@ -210,6 +216,69 @@ pub(crate) struct Common {
     /// Few points on coarse meshes: seconds instead of minutes.
     #[arg(long)]
     pub(crate) quick: bool,
+}
+
+/// What the protocols of friction share.
+#[derive(Debug, Args)]
+pub(crate) struct FrictionCommon {
+    /// Folder for tables and figures; made if it does not exist.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Time step in seconds.
+    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    pub(crate) dt: Option<f64>,
+    /// Allowed relative deviation.
+    #[arg(long, value_parser = positive)]
+    pub(crate) tolerance: Option<f64>,
+    /// Few points on coarse meshes: seconds instead of minutes.
+    #[arg(long)]
+    pub(crate) quick: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InclineArgs {
+    #[command(flatten)]
+    pub(crate) common: FrictionCommon,
+    /// Slope in degrees [default: 10].
+    #[arg(long, value_name = "DEGREES", value_parser = positive)]
+    pub(crate) slope_deg: Option<f64>,
+    /// Triangles of the square sheets, even numbers [default: 2,722,1322].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) triangles: Option<Vec<usize>>,
+    /// Headings of the slope in the axes of the sheet, in degrees [default: five, 72° apart].
+    #[arg(long, value_delimiter = ',', value_name = "LIST", allow_negative_numbers = true)]
+    pub(crate) headings_deg: Option<Vec<f64>>,
+    /// Speeds shared by sheet and slope in metres per second [default: 0,10].
+    #[arg(long, value_delimiter = ',', value_name = "LIST", allow_negative_numbers = true)]
+    pub(crate) common_speeds: Option<Vec<f64>>,
+    /// Coefficients of friction over the tangent of the slope: above 1 it must stick, below slide
+    /// [default: 1.001,0.999].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) mu_over_tan: Option<Vec<f64>>,
+    /// How long it must stick, in seconds [default: 10].
+    #[arg(long, value_parser = positive)]
+    pub(crate) seconds: Option<f64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CylinderArgs {
+    #[command(flatten)]
+    pub(crate) common: FrictionCommon,
+    /// Radius of the cloth on the cylinder in metres [default: 0.5].
+    #[arg(long, value_name = "METRES", value_parser = positive)]
+    pub(crate) radius: Option<f64>,
+    /// Length of the cloth in metres [default: 4].
+    #[arg(long, value_name = "METRES", value_parser = positive)]
+    pub(crate) length: Option<f64>,
+    /// How much lower one end hangs, in metres [default: 0.8].
+    #[arg(long, value_name = "METRES", value_parser = positive)]
+    pub(crate) offset: Option<f64>,
+    /// Coefficients of friction to try besides the search [default: 0.12,0.13,0.14,0.15,0.16].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) mu: Option<Vec<f64>>,
+    /// Cells along the cloth, one search each [default: 40,80,160].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) resolutions: Option<Vec<usize>>,
 }
 
 #[derive(Debug, Args)]

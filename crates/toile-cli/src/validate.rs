@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use toile::io::atomic_write;
 use toile::validate::protocol::{
-    BucklingSettings, CantileverSeries, CantileverSettings, Outcome as Found, RotationSettings,
-    TableRow, cantilever, lateral_buckling, rotation,
+    BucklingSettings, CantileverSeries, CantileverSettings, CylinderSettings, InclineSettings,
+    Outcome as Found, RotationSettings, TableRow, cantilever, cylinder, incline, lateral_buckling,
+    rotation,
 };
 use toile::validate::shells::{
     Case, Settings as ShellSettings, ShellCaseError, end_moment, end_shear, hemisphere,
@@ -14,7 +15,8 @@ use toile::validate::shells::{
 };
 
 use crate::args::{
-    BucklingArgs, CantileverArgs, Global, Protocol, RotationArgs, ShellCase, ShellsArgs,
+    BucklingArgs, CantileverArgs, CylinderArgs, Global, InclineArgs, Protocol, RotationArgs,
+    ShellCase, ShellsArgs,
 };
 use crate::drape::make_folder;
 use crate::json::{self, Object};
@@ -38,6 +40,14 @@ pub(crate) fn run(protocol: &Protocol, global: &Global) -> Result<Outcome, Failu
             measured(&args.common.out, "rotation", global, |told| rotation(&settings, told))
         }
         Protocol::Shells(args) => shells(args, global),
+        Protocol::Incline(args) => {
+            let settings = incline_settings(args);
+            measured(&args.common.out, "incline", global, |told| incline(&settings, told))
+        }
+        Protocol::Cylinder(args) => {
+            let settings = cylinder_settings(args);
+            measured(&args.common.out, "cylinder", global, |told| cylinder(&settings, told))
+        }
     }
 }
 
@@ -122,6 +132,45 @@ fn rotation_settings(args: &RotationArgs) -> RotationSettings {
         settings.poisson = *nu;
     }
     settings.steps = args.steps.map_or(settings.steps, |n| n as usize);
+    settings
+}
+
+fn incline_settings(args: &InclineArgs) -> InclineSettings {
+    let mut settings =
+        if args.common.quick { InclineSettings::quick() } else { InclineSettings::default() };
+    settings.slope = args.slope_deg.map_or(settings.slope, f64::to_radians);
+    if let Some(triangles) = &args.triangles {
+        settings.triangles = triangles.clone();
+    }
+    if let Some(headings) = &args.headings_deg {
+        settings.headings = headings.iter().map(|h| h.to_radians()).collect();
+    }
+    if let Some(speeds) = &args.common_speeds {
+        settings.common_speeds = speeds.clone();
+    }
+    if let Some(ratios) = &args.mu_over_tan {
+        settings.ratios = ratios.clone();
+    }
+    settings.sticking = args.seconds.unwrap_or(settings.sticking);
+    settings.dt = args.common.dt.unwrap_or(settings.dt);
+    settings.tolerance = args.common.tolerance.unwrap_or(settings.tolerance);
+    settings
+}
+
+fn cylinder_settings(args: &CylinderArgs) -> CylinderSettings {
+    let mut settings =
+        if args.common.quick { CylinderSettings::quick() } else { CylinderSettings::default() };
+    settings.radius = args.radius.unwrap_or(settings.radius);
+    settings.length = args.length.unwrap_or(settings.length);
+    settings.offset = args.offset.unwrap_or(settings.offset);
+    if let Some(frictions) = &args.mu {
+        settings.frictions = frictions.clone();
+    }
+    if let Some(resolutions) = &args.resolutions {
+        settings.resolutions = resolutions.clone();
+    }
+    settings.dt = args.common.dt.unwrap_or(settings.dt);
+    settings.tolerance = args.common.tolerance.unwrap_or(settings.tolerance);
     settings
 }
 

@@ -33,6 +33,35 @@ fn thresholds_of_buckling_have_their_table() {
 }
 
 #[test]
+fn sheets_on_a_slope_have_their_table_and_their_verdict() {
+    let folder = Folder::new();
+    let args = "validate incline --out d --triangles 2 --headings-deg 30 --common-speeds 0,10 \
+                --mu-over-tan 1.05,0.95 --seconds 0.5 --json";
+    let output = toile(&folder, &args.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let table = fs::read_to_string(folder.0.join("d/incline.csv")).unwrap();
+    let header = "triangles,heading_deg,common_speed,mu_over_tan,largest_creep,acceleration,\
+                  exact_acceleration,verdict\n2,30,0,1.05,0,";
+    assert!(table.starts_with(header) && table.lines().count() == 5, "{table}");
+    assert!(folder.0.join("d/incline.svg").exists());
+    let bad = toile(&folder, &["validate", "incline", "--out", "d", "--triangles", "3"]);
+    assert!(code(&bad) == 2 && said(&bad).contains("even"), "{}", said(&bad));
+}
+
+#[test]
+fn cloth_over_a_cylinder_has_its_table_and_its_verdict() {
+    let folder = Folder::new();
+    let args = "validate cylinder --out d --quick --json";
+    let output = toile(&folder, &args.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let table = fs::read_to_string(folder.0.join("d/cylinder.csv")).unwrap();
+    assert!(table.starts_with("resolution,mu,speed,travel,phase\n"), "{table}");
+    assert!(folder.0.join("d/cylinder.svg").exists());
+    let bad = toile(&folder, &["validate", "cylinder", "--out", "d", "--offset", "3"]);
+    assert!(code(&bad) == 2 && said(&bad).contains("shorter side"), "{}", said(&bad));
+}
+
+#[test]
 fn the_verdict_follows_the_tolerance() {
     let folder = Folder::new();
     for (tolerance, status) in [("0.5", 0), ("1e-9", 1)] {

@@ -1,13 +1,17 @@
 //! The protocols: a shell solver is put through the published experiments and judged.
 //!
 //! [`cantilever()`] bends a strip by its weight, [`lateral_buckling()`] finds the weight at which a strip standing on
-//! edge leaves its plane, [`rotation()`] turns one experiment into the other. All share the specimen ([`Clamped`]), the
-//! rule that one setting of the solver serves a whole curve, and the [`Outcome`]: rows for a table, reports judged by a
-//! tolerance, checks judged by a rule, and figures.
+//! edge leaves its plane, [`rotation()`] turns one experiment into the other; these share the specimen ([`Clamped`]).
+//! [`incline()`] watches sheets stick and slide on a slope, [`cylinder()`] cloth slip over a cylinder. All share
+//! the rule that one setting of the solver serves a whole curve, and the [`Outcome`]: rows for a table, reports judged by
+//! a tolerance, checks judged by a rule, and figures.
 //!
-//! Reference: Ly 2021, §§3.3 and 3.5.
+//! Reference: Ly 2021, §§3.3 and 3.5; Larionov 2022.
 
 mod cantilever;
+mod cloth;
+mod cylinder;
+mod incline;
 mod lateral_buckling;
 mod progress;
 mod rotation;
@@ -15,6 +19,7 @@ mod strip;
 
 use std::fmt;
 
+use toile_geometry::MeshError;
 use toile_sim::{Model, SimError, State, relax};
 use toile_solve::{NewtonSettings, SolveError, Step, Stop};
 
@@ -25,6 +30,9 @@ use crate::verdict::{Csv, Report, Verdict};
 pub use cantilever::{
     CantileverRow, CantileverSeries, CantileverSettings, PLATE_EFFECT, PlateEffect, cantilever,
 };
+pub use cloth::ClothMaterial;
+pub use cylinder::{CylinderRow, CylinderSettings, cylinder, weighted_capstan};
+pub use incline::{InclineRow, InclineSettings, incline};
 pub use lateral_buckling::{
     BucklingRow, BucklingSettings, Procedure, Threshold, lateral_buckling, threshold,
     threshold_by_continuation,
@@ -59,6 +67,9 @@ pub enum ProtocolError {
     /// The shell could not be built or factorised.
     #[error(transparent)]
     Sim(#[from] SimError),
+    /// The mesh of a specimen is none.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
     /// The linear solver could not do its part.
     #[error(transparent)]
     Solve(#[from] SolveError),
