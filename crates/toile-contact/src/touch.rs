@@ -11,7 +11,7 @@ use crate::{Bounds, Contact, ContactError, ContactKey, PlacedCollider, owner};
 /// A contact inside an edge or a face counts when it lies closer to the collider than the corners by
 /// more than this part of the gap. Below, the gap itself keeps cloth and collider apart, and every
 /// edge of a cloth on a ball would be a contact of its own.
-const SAG: f64 = 0.5;
+const SAG: f64 = 1.0;
 /// Elements per task; small enough for two dozen tasks on a sheet of 77 × 77 vertices.
 const CHUNK: usize = 256;
 /// Two contacts of one edge closer than this part of it are one.
@@ -64,7 +64,7 @@ pub(crate) fn in_blocks<T: Send>(
 /// Contacts of the cloth with colliders, those closer than their gap plus `reach` \[m\].
 ///
 /// Vertices come first-hand. Inside an edge or a face a contact is found where the collider comes
-/// closer there than at the corners by more than half its gap: sharp points and rims, thin and small
+/// closer there than at the corners by more than its gap: sharp points and rims, thin and small
 /// things. `positions` and `reach` must be finite; contacts are sorted by key.
 pub fn collider_contacts(
     positions: &[Vec3],

@@ -36,6 +36,12 @@ pub enum DrapeError {
         /// Why.
         source: SimError,
     },
+    /// Statics with contact is not there yet.
+    #[error(
+        "`drape` does not know colliders or self-contact yet; add a table [time] with some damping and use \
+         `toile simulate` until the cloth rests"
+    )]
+    Contact,
     /// The shells do not make one surface.
     #[error(transparent)]
     Mesh(#[from] toile_geometry::MeshError),
@@ -65,6 +71,9 @@ pub fn drape(
     settings: &NewtonSettings,
     observe: impl FnMut(&Step) -> bool,
 ) -> Result<Drape, DrapeError> {
+    if !scene.colliders.is_empty() || scene.self_contact.is_some() {
+        return Err(DrapeError::Contact);
+    }
     let shells = load_shells(scene)?;
     let gravity = scene_gravity(scene);
     let mut builder = ModelBuilder::new();

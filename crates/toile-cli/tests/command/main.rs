@@ -4,5 +4,7 @@ mod bench;
 mod check;
 mod common;
 mod drape;
+mod friction;
 mod refusals;
+mod simulate;
 mod validate;

@@ -393,25 +393,22 @@ impl StageProblem<'_> {
             }
         }
         // The exact matrix; its positive part; that with more inertia, until it is positive definite. A shift
-        // makes the step shorter, not wrong.
-        let tries = [(Curvature::Exact, 0.0)].into_iter();
-        let tries = tries.chain(
-            (0..8).map(|k| (Curvature::Positive, if k == 0 { 0.0 } else { 10f64.powi(k - 1) })),
-        );
-        let mut last = Ok(true);
+        // makes the step shorter, not wrong. Sweeps over contacts need a matrix that is positive definite
+        // without them, so with contacts the exact one is not tried.
+        let exact = rows.is_empty().then_some((Curvature::Exact, 0.0));
+        let positive = (0..8).map(|k| if k == 0 { 0.0 } else { 10f64.powi(k - 1) });
+        let tries = exact.into_iter().chain(positive.map(|shift| (Curvature::Positive, shift)));
+        let mut last = Ok(());
         for (curvature, shift) in tries {
             last = self.linearised(curvature, shift, system, work, rows, delta, started, report);
-            // Growth with a positive matrix is left to the caller, who sees the energy.
-            let grown = matches!(last, Ok(false)) && curvature == Curvature::Exact;
-            if !grown && !matches!(last, Err(SolveError::NotPositiveDefinite { .. })) {
+            if !matches!(last, Err(SolveError::NotPositiveDefinite { .. })) {
                 break;
             }
         }
-        last?;
-        Ok(())
+        Ok(last?)
     }
 
-    /// [`Self::newton_step`] with one matrix; `false` when contacts threw each other about.
+    /// [`Self::newton_step`] with one matrix.
     fn linearised(
         &self,
         curvature: Curvature,
@@ -422,7 +419,7 @@ impl StageProblem<'_> {
         delta: &[f64],
         started: bool,
         report: &mut StageReport,
-    ) -> Result<bool, SolveError> {
+    ) -> Result<(), SolveError> {
         let (model, tau) = (self.model, self.stage.tau);
         let rate = 1.0 / (tau * tau) + self.damping.mass / tau;
         let clock = Instant::now();
@@ -445,12 +442,11 @@ impl StageProblem<'_> {
         // What the last Newton step leaves undecided stays so.
         let last = report.iterations >= self.settings.max_iterations;
         let rounds = if last { 2 * ROUNDS } else { ROUNDS };
-        let mut limit = f64::INFINITY;
         for round in 0..rounds {
             let clock = Instant::now();
             let mut changes = self.correct(system, work, rows, &around, delta, round > 0);
             work.timings.factorisation += clock.elapsed();
-            let first = work.step.iter().fold(0.0f64, |a, b| a.max(b.abs()));
+
             if rows.is_empty() {
                 break;
             }
@@ -463,15 +459,6 @@ impl StageProblem<'_> {
                 }
             }
             work.timings.friction += clock.elapsed();
-            // Sweeps only descend where the matrix is positive definite without its contacts.
-            let size = work.step.iter().fold(0.0f64, |a, b| a.max(b.abs()));
-            if round == 0 {
-                let fastest = self.stage.velocity.iter().fold(0.0f64, |a, b| a.max(b.abs()));
-                limit = 10.0 * (first.max(self.fall()) + tau * fastest);
-            }
-            if curvature == Curvature::Exact && (size.is_nan() || size > limit) {
-                return Ok(false);
-            }
             if changes == 0 || round + 1 == rounds {
                 break;
             }
@@ -494,7 +481,7 @@ impl StageProblem<'_> {
             let d = self.displaced(row, work, delta);
             row.planned = self.carried(row, work, &d);
         }
-        Ok(true)
+        Ok(())
     }
 
     /// The vertices of a contact in A.

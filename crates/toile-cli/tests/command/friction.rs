@@ -1,11 +1,9 @@
 //! `toile friction`: problems in, judged forces out.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{Folder, code, said, toile};
+use crate::common::{Folder, code, said, toile};
 use serde_json::Value;
 
 const BLOCK: &str = r#"{"n": 1, "mu": [0.5], "W": [[1,0,0],[0,1,0],[0,0,1]], "b": [-1, 2, 0]}"#;

@@ -1,0 +1,90 @@
+//! `toile simulate`: motion on disk.
+
+use std::fs;
+
+use crate::common::{Folder, code, said, toile};
+
+const SCENE: &str = r#"
+gravity = [3.2, 0.0, -9.27]
+[[shell]]
+mesh = { generate = "sheet", n = 5, size = 0.4 }
+thickness = 3.3e-4
+areal_density = 0.2
+material = { model = "koiter", young = 3e6, poisson = 0.3, normals = "average" }
+[[collider]]
+plane = {}
+friction = FRICTION
+gap = 0.0
+[time]
+step = 0.01
+duration = 0.2
+frame = 0.05
+"#;
+
+fn end(folder: &Folder, name: &str) -> (String, serde_json::Value) {
+    let frame = fs::read_to_string(folder.0.join(name).join("frame_00004.obj")).unwrap();
+    let summary = fs::read_to_string(folder.0.join(name).join("summary.json")).unwrap();
+    (frame, serde_json::from_str(&summary).unwrap())
+}
+
+#[test]
+fn a_sheet_on_a_slope_sticks_or_slides_by_its_friction() {
+    let folder = Folder::new();
+    for (name, friction) in [("stuck", "0.36"), ("sliding", "0.3")] {
+        folder.write("scene.toml", &SCENE.replace("FRICTION", friction));
+        let output = toile(&folder, &["simulate", "scene.toml", "--out", name, "--quiet"]);
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        let (_, summary) = end(&folder, name);
+        assert!(summary["worst_law_error"].as_f64().unwrap() < 1e-8);
+        let kinetic = summary["kinetic_energy"].as_f64().unwrap();
+        // Half the mass times the speed (g sin β − μ g cos β) t squared; the mass is 0.2 · 0.16 kg.
+        let speed = (3.2 - friction.parse::<f64>().unwrap() * 9.27).max(0.0) * 0.2;
+        assert!((kinetic - 0.016 * speed * speed).abs() < 1e-6 * 0.016, "{name}: {kinetic} J");
+        let contacts = fs::read_to_string(folder.0.join(name).join("contacts.jsonl")).unwrap();
+        let word = if name == "stuck" { "stick" } else { "slip" };
+        assert_eq!(contacts.matches(word).count(), 4 * 25, "{name}");
+    }
+}
+
+#[test]
+fn a_resumed_run_ends_with_the_same_bits() {
+    let folder = Folder::new();
+    let scene = SCENE.replace("FRICTION", "0.3");
+    folder.write("scene.toml", &scene);
+    let whole = toile(&folder, &["simulate", "scene.toml", "--out", "whole", "--quiet"]);
+    assert_eq!(code(&whole), 0, "{}", said(&whole));
+    folder.write("scene.toml", &scene.replace("duration = 0.2", "duration = 0.1"));
+    let half = toile(&folder, &["simulate", "scene.toml", "--out", "parts", "--quiet"]);
+    assert_eq!(code(&half), 0, "{}", said(&half));
+    folder.write("scene.toml", &scene);
+    let rest = toile(&folder, &["simulate", "scene.toml", "--out", "parts", "--resume", "--quiet"]);
+    assert_eq!(code(&rest), 0, "{}", said(&rest));
+    assert_eq!(end(&folder, "whole").0, end(&folder, "parts").0);
+    for log in ["contacts.jsonl", "checkpoint.txt"] {
+        let read = |name: &str| fs::read_to_string(folder.0.join(name).join(log)).unwrap();
+        assert_eq!(read("whole"), read("parts"), "{log}");
+    }
+}
+
+#[test]
+fn scenes_that_cannot_move_are_refused_in_words() {
+    let folder = Folder::new();
+    let scene = SCENE.replace("FRICTION", "0.3");
+    for (from, to, words) in [
+        ("plane = {}", "plane = {}\nsphere = { center = [0, 0, 0], radius = 1 }", "both a plane"),
+        ("plane = {}", "sphere = { center = [0, 0, 0], radius = -1 }", "radius"),
+        ("plane = {}\n", "", "no shape"),
+        ("friction = 0.3", "friction = -1", "friction"),
+        ("step = 0.01", "step = 0", "step"),
+        ("frame = 0.05", "frame = 0.033", "multiple"),
+    ] {
+        folder.write("scene.toml", &scene.replace(from, to));
+        let output = toile(&folder, &["simulate", "scene.toml", "--out", "d"]);
+        assert_eq!(code(&output), 2, "{to}: {}", said(&output));
+        assert!(said(&output).contains(words), "{to}: {}", said(&output));
+    }
+    folder.write("scene.toml", &scene);
+    let output = toile(&folder, &["drape", "scene.toml", "--out", "d"]);
+    assert_eq!(code(&output), 2);
+    assert!(said(&output).contains("toile simulate"), "{}", said(&output));
+}
