@@ -331,7 +331,7 @@ fn bits(values: &[f64]) -> String {
 }
 
 fn unbits(text: &str) -> Option<Vec<f64>> {
-    if !text.is_ascii() || text.len() % 16 != 0 {
+    if !text.is_ascii() || !text.len().is_multiple_of(16) {
         return None;
     }
     (0..text.len() / 16)

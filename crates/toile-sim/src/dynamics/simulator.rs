@@ -117,6 +117,16 @@ pub struct Snapshot {
     pub velocity: Vec<f64>,
 }
 
+impl Snapshot {
+    fn moving(&self) -> Moving {
+        Moving {
+            time: self.time,
+            position: State::from_parts(self.high.clone(), self.low.clone()),
+            velocity: self.velocity.clone(),
+        }
+    }
+}
+
 /// What a simulation needs to go on as if it had never stopped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoint {
@@ -280,13 +290,8 @@ impl<S: ContactSource> Simulator<S> {
         if !fits(&checkpoint.now) || !checkpoint.before.as_ref().is_none_or(fits) {
             return false;
         }
-        let moving = |s: &Snapshot| Moving {
-            time: s.time,
-            position: State::from_parts(s.high.clone(), s.low.clone()),
-            velocity: s.velocity.clone(),
-        };
-        self.moving = moving(&checkpoint.now);
-        self.before = checkpoint.before.as_ref().map(moving);
+        self.moving = checkpoint.now.moving();
+        self.before = checkpoint.before.as_ref().map(Snapshot::moving);
         self.warm = checkpoint
             .held
             .iter()
