@@ -129,7 +129,7 @@ fn an_unknown_key_is_marked_and_the_nearest_is_suggested() {
         broken("scale = 0.01", "sclae = 0.01"),
         "scene:7:1: unknown key `sclae` in [[shell]]\n\
          7 | sclae = 0.01\n  | ^^^^^\n  = did you mean `scale`? known keys: areal_density, material, mesh, \
-         pins, rest, scale, stitches, thickness"
+         pins, rest, scale, stitches, thickness, velocity"
     );
     assert_eq!(
         broken("poisson", "poison"),
@@ -306,7 +306,7 @@ fn the_schema_knows_every_supported_key() {
     let koiter = &schema["$defs"]["Material"]["oneOf"][0];
     let pins = &schema["$defs"]["Pins"];
     for (table, keys) in [
-        (&schema, &["up", "gravity", "shell", "solver"][..]),
+        (&schema, &["up", "gravity", "shell", "solver", "collider", "self_contact", "time"][..]),
         (
             shell,
             &[
@@ -317,6 +317,7 @@ fn the_schema_knows_every_supported_key() {
                 "areal_density",
                 "material",
                 "pins",
+                "velocity",
                 "stitches",
             ],
         ),
