@@ -2,10 +2,10 @@
 
 use toile_geometry::Vec3;
 use toile_io::{LoadedShell, Scene, SceneError, load_shells, scene_gravity};
-use toile_sim::{Equilibrium, Model, ModelBuilder, ShellNodes, SimError, equilibrium};
+use toile_sim::{Equilibrium, Model, ShellNodes, SimError, equilibrium};
 use toile_solve::{NewtonSettings, Step};
 
-use crate::{Fields, shell_fields};
+use crate::{Fields, shell_fields, shells};
 
 /// A draped scene: what went in and what came out.
 pub struct Drape {
@@ -76,16 +76,7 @@ pub fn drape(
     }
     let shells = load_shells(scene)?;
     let gravity = scene_gravity(scene);
-    let mut builder = ModelBuilder::new();
-    let mut nodes = Vec::with_capacity(shells.len());
-    for (shell, loaded) in shells.iter().enumerate() {
-        let added = loaded
-            .shell
-            .add_to(&mut builder, gravity)
-            .map_err(|source| DrapeError::Shell { shell, name: loaded.name.clone(), source })?;
-        nodes.push(added);
-    }
-    let model = builder.build()?;
+    let (model, nodes) = shells::build(&shells, gravity)?;
     let result = equilibrium(&model, model.start(), settings, observe)?;
     Ok(Drape { shells, nodes, model, result })
 }
@@ -93,26 +84,15 @@ pub fn drape(
 impl Drape {
     /// Positions of the vertices of a shell \[m\], +z up, in the order of its mesh.
     pub fn positions(&self, shell: usize) -> Vec<Vec3> {
-        let base = self.nodes[shell].vertices;
-        let count = self.shells[shell].shell.topology.vertex_count() as u32;
-        (0..count).map(|v| self.model.position(&self.result.state, base + v)).collect()
+        let (nodes, loaded) = (&self.nodes[shell], &self.shells[shell]);
+        shells::positions(&self.model, &self.result.state, nodes, loaded)
     }
 
     /// The same in the units and axes of the files the shell came from.
     ///
     /// Vertices that did not move at all are given back to the bit.
     pub fn file_positions(&self, shell: usize) -> Vec<[f64; 3]> {
-        let loaded = &self.shells[shell];
-        self.positions(shell)
-            .iter()
-            .zip(&loaded.shell.positions)
-            .zip(&loaded.mesh.positions)
-            .map(
-                |((now, start), file)| {
-                    if now == start { *file } else { loaded.axes.to_file((*now).into()) }
-                },
-            )
-            .collect()
+        shells::file_positions(&self.shells[shell], &self.positions(shell))
     }
 
     /// Stretch, bending and residual at the vertices of every shell.

@@ -38,6 +38,7 @@
 mod drape;
 mod fields;
 mod friction;
+mod shells;
 mod simulate;
 
 pub use drape::{Drape, DrapeError, drape, scene_settings, set_threads};

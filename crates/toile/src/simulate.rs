@@ -5,10 +5,10 @@ use toile_geometry::{Topology, Vec3};
 use toile_io::{
     Axes, IntegratorName, LoadedShell, Scene, Time, load_colliders, load_shells, scene_gravity,
 };
+use toile_sim::ShellNodes;
 use toile_sim::dynamics::{Integrator, Simulator, StageSettings, Surroundings};
-use toile_sim::{ModelBuilder, ShellNodes};
 
-use crate::DrapeError;
+use crate::{DrapeError, shells};
 
 /// Distance between layers where the scene gives none \[m\].
 const LAYER_DISTANCE: f64 = 1e-3;
@@ -55,16 +55,7 @@ impl Simulation {
                 penetrations(&positions, &topology, &placed).map_err(toile_sim::SimError::from)?;
             said = found.iter().map(ToString::to_string).collect();
         }
-        let mut builder = ModelBuilder::new();
-        let mut nodes = Vec::with_capacity(shells.len());
-        for (shell, loaded) in shells.iter().enumerate() {
-            let added = loaded
-                .shell
-                .add_to(&mut builder, gravity)
-                .map_err(|source| DrapeError::Shell { shell, name: loaded.name.clone(), source })?;
-            nodes.push(added);
-        }
-        let model = builder.build()?;
+        let (model, nodes) = shells::build(&shells, gravity)?;
         let mut around = Surroundings::new(topology, colliders);
         if let Some(own) = scene.self_contact {
             let thickness = own.thickness.unwrap_or(LAYER_DISTANCE);
@@ -92,16 +83,13 @@ impl Simulation {
 
     /// Positions of the vertices of a shell \[m\], +z up.
     pub fn positions(&self, shell: usize) -> Vec<Vec3> {
-        let base = self.nodes[shell].vertices;
-        let count = self.shells[shell].shell.topology.vertex_count() as u32;
-        let (model, state) = (self.simulator.model(), self.simulator.state());
-        (0..count).map(|v| model.position(state, base + v)).collect()
+        let (nodes, loaded) = (&self.nodes[shell], &self.shells[shell]);
+        shells::positions(self.simulator.model(), self.simulator.state(), nodes, loaded)
     }
 
     /// The same in the units and axes of the files.
     pub fn file_positions(&self, shell: usize) -> Vec<[f64; 3]> {
-        let axes = self.shells[shell].axes;
-        self.positions(shell).iter().map(|p| axes.to_file((*p).into())).collect()
+        shells::file_positions(&self.shells[shell], &self.positions(shell))
     }
 }
 

@@ -88,3 +88,23 @@ fn scenes_that_cannot_move_are_refused_in_words() {
     assert_eq!(code(&output), 2);
     assert!(said(&output).contains("toile simulate"), "{}", said(&output));
 }
+
+#[test]
+fn checkpoints_of_other_scenes_and_damaged_ones_are_refused() {
+    let folder = Folder::new();
+    let scene = SCENE.replace("FRICTION", "0.3").replace("duration = 0.2", "duration = 0.05");
+    folder.write("scene.toml", &scene);
+    let resume = ["simulate", "scene.toml", "--out", "d", "--resume", "--quiet"];
+    assert_eq!(code(&toile(&folder, &resume[..4])), 0);
+    folder.write("scene.toml", &scene.replace("n = 5", "n = 4"));
+    let output = toile(&folder, &resume);
+    assert_eq!(code(&output), 2, "{}", said(&output));
+    assert!(said(&output).contains("75 unknowns, this one 48"), "{}", said(&output));
+    folder.write("scene.toml", &scene);
+    let path = folder.0.join("d/checkpoint.txt");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &text[..text.len() / 2]).unwrap();
+    let output = toile(&folder, &resume);
+    assert_eq!(code(&output), 2, "{}", said(&output));
+    assert!(said(&output).contains("checkpoint.txt, line "), "{}", said(&output));
+}
