@@ -194,6 +194,10 @@ pub(crate) enum Protocol {
     Incline(InclineArgs),
     /// The friction at which cloth slips over a cylinder, against the weighted capstan: cylinder.csv.
     Cylinder(CylinderArgs),
+    /// Tensions of a belt on a turning drum, against e^(μφ): capstan.csv.
+    Capstan(CapstanArgs),
+    /// A strip pushed against the ground until its tip slips, against the elastica: stick_slip.csv.
+    StickSlip(StickSlipArgs),
 }
 
 #[derive(Debug, Args)]
@@ -279,6 +283,36 @@ pub(crate) struct CylinderArgs {
     /// Cells along the cloth, one search each [default: 40,80,160].
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) resolutions: Option<Vec<usize>>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CapstanArgs {
+    #[command(flatten)]
+    pub(crate) common: FrictionCommon,
+    /// Coefficients of friction [default: 0.1,0.3,0.5].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) mu: Option<Vec<f64>>,
+    /// Angles on the drum in degrees [default: 90,180].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) wraps_deg: Option<Vec<f64>>,
+    /// Rows of vertices on the drum [default: 4,10,50].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) contacts: Option<Vec<usize>>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StickSlipArgs {
+    #[command(flatten)]
+    pub(crate) common: FrictionCommon,
+    /// Coefficients of friction, up to 0.356 [default: 0.05,0.1,...,0.35].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) mu: Option<Vec<f64>>,
+    /// Cells along the strip, coarsest first [default: 25,50].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) resolutions: Option<Vec<usize>>,
+    /// Length of the strip in metres [default: 0.2].
+    #[arg(long, value_name = "METRES", value_parser = positive)]
+    pub(crate) length: Option<f64>,
 }
 
 #[derive(Debug, Args)]

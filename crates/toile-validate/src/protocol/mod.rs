@@ -2,19 +2,21 @@
 //!
 //! [`cantilever()`] bends a strip by its weight, [`lateral_buckling()`] finds the weight at which a strip standing on
 //! edge leaves its plane, [`rotation()`] turns one experiment into the other; these share the specimen ([`Clamped`]).
-//! [`incline()`] watches sheets stick and slide on a slope, [`cylinder()`] cloth slip over a cylinder. All share
-//! the rule that one setting of the solver serves a whole curve, and the [`Outcome`]: rows for a table, reports judged by
-//! a tolerance, checks judged by a rule, and figures.
+//! [`incline()`] watches sheets stick and slide on a slope, [`cylinder()`] cloth slip over a cylinder, [`capstan()`] belts on
+//! a drum, [`stick_slip()`] a strip pushed against the ground. All share the rule that one setting of the solver serves a whole curve, and
+//! the [`Outcome`]: rows for a table, reports judged by a tolerance, checks judged by a rule, and figures.
 //!
 //! Reference: Ly 2021, §§3.3 and 3.5; Larionov 2022.
 
 mod cantilever;
+mod capstan;
 mod cloth;
 mod cylinder;
 mod incline;
 mod lateral_buckling;
 mod progress;
 mod rotation;
+mod stick_slip;
 mod strip;
 
 use std::fmt;
@@ -30,6 +32,7 @@ use crate::verdict::{Csv, Report, Verdict};
 pub use cantilever::{
     CantileverRow, CantileverSeries, CantileverSettings, PLATE_EFFECT, PlateEffect, cantilever,
 };
+pub use capstan::{CapstanRow, CapstanSettings, capstan, capstan_of_points};
 pub use cloth::ClothMaterial;
 pub use cylinder::{CylinderRow, CylinderSettings, cylinder, weighted_capstan};
 pub use incline::{InclineRow, InclineSettings, incline};
@@ -39,6 +42,7 @@ pub use lateral_buckling::{
 };
 pub use progress::Progress;
 pub use rotation::{RotationRow, RotationSettings, RotationStrip, rotation};
+pub use stick_slip::{StickSlipRow, StickSlipSettings, stick_slip};
 use strip::Stages;
 pub use strip::{Cells, Clamped, GRAVITY, ShellModel, Strip, UnknownModel};
 
