@@ -42,7 +42,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
     if args.resume {
         if checkpoint_file.exists() {
             let (step, checkpoint) = read_checkpoint(&checkpoint_file)?;
-            if !simulation.simulator.restore(&checkpoint) {
+            if !simulation.simulator.restore(&checkpoint)? {
                 return Err(Failure(format!(
                     "checkpoint.txt was written for another scene: it has {} unknowns, this one {}; \
                      start without --resume",

@@ -8,7 +8,8 @@
 //! state NOW unknowns 75        one line each: time, coordinates, their rounding, velocities
 //! state BEFORE unknowns 75     only where the integrator looks back
 //! contacts 12                  one line each: kind, numbers, status, force
-//! touching 12
+//! layers 3                     one line each: kind, numbers, normal
+//! couplings 7                  one line each: two nodes, stages since they touched
 //! end 9f86d081884c7d65         checksum of everything above
 //! ```
 //!
@@ -140,7 +141,17 @@ fn checkpoint_text(step: usize, checkpoint: &Checkpoint) -> String {
         push_bits(&mut text, force);
         text.push('\n');
     }
-    line(&mut text, format_args!("touching {}", checkpoint.touching));
+    line(&mut text, format_args!("layers {}", checkpoint.layers.len()));
+    for (key, normal) in &checkpoint.layers {
+        let (kind, [a, b, c]) = contact_words(key);
+        let _ = write!(text, "{kind} {a} {b} {c} ");
+        push_bits(&mut text, normal);
+        text.push('\n');
+    }
+    line(&mut text, format_args!("couplings {}", checkpoint.couplings.len()));
+    for [a, b, age] in &checkpoint.couplings {
+        line(&mut text, format_args!("{a} {b} {age}"));
+    }
     let sum = checksum(text.as_bytes());
     line(&mut text, format_args!("end {sum:016x}"));
     text
@@ -187,13 +198,22 @@ pub fn parse_checkpoint(bytes: &[u8]) -> Result<(usize, Checkpoint), CheckpointE
     for _ in 0..count {
         held.push(lines.contact()?);
     }
-    let touching = lines.section("touching")?;
+    let count = lines.section("layers")?;
+    let mut layers = Vec::new();
+    for _ in 0..count {
+        layers.push(lines.layer()?);
+    }
+    let count = lines.section("couplings")?;
+    let mut couplings = Vec::new();
+    for _ in 0..count {
+        couplings.push(lines.coupling()?);
+    }
     let sum = checksum(&bytes[..lines.at]);
     let last = lines.next()?;
     if last.strip_prefix("end ") != Some(&format!("{sum:016x}")) {
         return Err(lines.damaged("the checksum does not fit what is above"));
     }
-    Ok((step, Checkpoint { now, before, held, touching }))
+    Ok((step, Checkpoint { now, before, held, layers, couplings }))
 }
 
 fn damaged(line: usize, what: impl Into<String>) -> CheckpointError {
@@ -275,6 +295,25 @@ impl<'a> Lines<'a> {
         Ok((key, force, status))
     }
 
+    fn layer(&mut self) -> Result<(ContactKey, [f64; 3]), CheckpointError> {
+        let line = self.next()?;
+        let words: Vec<&str> = line.split(' ').collect();
+        let &[kind, a, b, c, normal] = &words[..] else {
+            return Err(self.damaged("a pair of layers has five words"));
+        };
+        let key = self.key(kind, [a, b, c]).filter(ContactKey::between_layers);
+        let key = key.ok_or_else(|| self.damaged("this is no pair of layers"))?;
+        Ok((key, self.vector(normal)?))
+    }
+
+    fn coupling(&mut self) -> Result<[u32; 3], CheckpointError> {
+        let line = self.next()?;
+        let numbers: Option<Vec<u32>> = line.split(' ').map(|word| word.parse().ok()).collect();
+        numbers
+            .and_then(|n| n.try_into().ok())
+            .ok_or_else(|| self.damaged("a coupling is three numbers"))
+    }
+
     fn key(&self, kind: &str, numbers: [&str; 3]) -> Option<ContactKey> {
         let [a, b, c] = numbers.map(|n| n.parse().ok());
         contact_key(kind, [a?, b?, c?])
@@ -312,7 +351,8 @@ mod tests {
             now: snapshot(0.25),
             before: before.then(|| snapshot(0.24)),
             held: held.collect(),
-            touching: 4,
+            layers: keys[3..].iter().map(|key| (*key, [0.6, 0.0, -0.8])).collect(),
+            couplings: vec![[1, 0, 0], [5, 2, 17]],
         }
     }
 
@@ -367,7 +407,7 @@ mod tests {
             (text.replacen("unknowns 6", "unknowns 7", 1), 5, "96 characters instead of 7"),
             (text.replacen("unknowns 6", "unknowns 99999999999999", 1), 5, "instead of"),
             (text.replacen("contacts 5", "contacts 6", 1), 19, "six words"),
-            (text.replacen("contacts 5", "contacts 4", 1), 18, "`touching` and a number"),
+            (text.replacen("contacts 5", "contacts 4", 1), 18, "`layers` and a number"),
             (text.replacen("edge-edge", "edge-face", 1), 18, "no contact"),
             (text.replacen("state NOW", "state NEW", 1), 2, "missing"),
         ];

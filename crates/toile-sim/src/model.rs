@@ -246,6 +246,15 @@ impl Model {
         &self.fixed
     }
 
+    /// Sets to zero what belongs to unknowns that do not move.
+    pub fn clear_fixed(&self, values: &mut [f64]) {
+        for (value, fixed) in values.iter_mut().zip(&self.fixed) {
+            if *fixed {
+                *value = 0.0;
+            }
+        }
+    }
+
     /// Fixes or frees an unknown.
     pub fn set_fixed(&mut self, unknown: usize, fixed: bool) {
         self.fixed[unknown] = fixed;

@@ -92,6 +92,20 @@ pub struct StepReport {
     pub timings: StageTimings,
 }
 
+impl StepReport {
+    /// Adds what a later part says.
+    fn absorb(&mut self, part: &Self) {
+        self.iterations += part.iterations;
+        self.factorisations += part.factorisations;
+        self.converged &= part.converged;
+        self.residual = self.residual.max(part.residual);
+        self.law_error = self.law_error.max(part.law_error);
+        self.mean_law_error = self.mean_law_error.max(part.mean_law_error);
+        self.candidates = part.candidates;
+        self.contacts = part.contacts;
+    }
+}
+
 /// Shortest part a step is cut into, as a fraction.
 const SHORTEST: usize = 16;
 
@@ -136,8 +150,10 @@ pub struct Checkpoint {
     pub before: Option<Snapshot>,
     /// Contacts with their forces in space \[N\].
     pub held: Vec<(ContactKey, [f64; 3], ContactStatus)>,
-    /// Contacts that carried force.
-    pub touching: usize,
+    /// Pairs of layers near each other, with the normal from the second to the first.
+    pub layers: Vec<(ContactKey, [f64; 3])>,
+    /// Pairs of nodes that contacts have tied, and how many stages ago.
+    pub couplings: Vec<[u32; 3]>,
 }
 
 /// A model in motion.
@@ -157,10 +173,8 @@ pub struct Simulator<S> {
     contacts: Vec<Contact>,
     positions: Vec<Vector<3>>,
     delta: Vec<f64>,
-    deepest: HashMap<usize, usize>,
+    owners: HashSet<usize>,
     unit: f64,
-    /// Contacts that carried force before a restart.
-    resumed: usize,
 }
 
 impl<S: ContactSource> Simulator<S> {
@@ -189,8 +203,7 @@ impl<S: ContactSource> Simulator<S> {
             contacts: Vec::new(),
             positions: Vec::new(),
             delta: vec![0.0; n],
-            deepest: HashMap::new(),
-            resumed: 0,
+            owners: HashSet::new(),
             model,
             source,
             moving,
@@ -221,11 +234,6 @@ impl<S: ContactSource> Simulator<S> {
         &self.model
     }
 
-    /// What finds the contacts.
-    pub fn source(&self) -> &S {
-        &self.source
-    }
-
     /// Time \[s\].
     pub fn time(&self) -> f64 {
         self.moving.time
@@ -254,14 +262,13 @@ impl<S: ContactSource> Simulator<S> {
 
     /// Energies now.
     pub fn energies(&self) -> Energies {
-        let kinetic = self
-            .moving
-            .velocity
-            .iter()
-            .zip(self.model.masses())
-            .map(|(v, m)| 0.5 * m * v * v)
-            .sum();
-        Energies { kinetic, potential: self.model.energy(&self.moving.position) }
+        self.energies_of(&self.moving)
+    }
+
+    fn energies_of(&self, at: &Moving) -> Energies {
+        let pairs = at.velocity.iter().zip(self.model.masses());
+        let kinetic = pairs.map(|(v, m)| 0.5 * m * v * v).sum();
+        Energies { kinetic, potential: self.model.energy(&at.position) }
     }
 
     /// Everything the next step depends on.
@@ -275,20 +282,25 @@ impl<S: ContactSource> Simulator<S> {
             low: m.position.low().to_vec(),
             velocity: m.velocity.clone(),
         };
+        let layers = self.contacts.iter().filter(|c| c.key.between_layers());
         Checkpoint {
             now: snapshot(&self.moving),
             before: self.before.as_ref().map(snapshot),
             held,
-            touching: self.forces.len(),
+            layers: layers.map(|c| (c.key, c.normal.into())).collect(),
+            couplings: self.system.couplings(),
         }
     }
 
     /// Goes on from a checkpoint of the same model, to the same bits. `false` if it does not fit.
-    pub fn restore(&mut self, checkpoint: &Checkpoint) -> bool {
+    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<bool, SimError> {
         let n = self.model.len();
         let fits = |s: &Snapshot| [&s.high, &s.low, &s.velocity].iter().all(|a| a.len() == n);
         if !fits(&checkpoint.now) || !checkpoint.before.as_ref().is_none_or(fits) {
-            return false;
+            return Ok(false);
+        }
+        if !self.system.set_couplings(&self.model, &checkpoint.couplings)? {
+            return Ok(false);
         }
         self.moving = checkpoint.now.moving();
         self.before = checkpoint.before.as_ref().map(Snapshot::moving);
@@ -297,11 +309,22 @@ impl<S: ContactSource> Simulator<S> {
             .iter()
             .map(|(key, force, status)| (*key, Held { force: (*force).into(), status: *status }))
             .collect();
-        self.resumed = checkpoint.touching;
         self.forces.clear();
         self.gather(&self.moving.position.clone());
         self.contacts.clear();
-        true
+        let layers = checkpoint.layers.iter().map(|(key, normal)| Contact {
+            key: *key,
+            vertices: [0; 4],
+            weights: [0.0; 4],
+            count: 0,
+            normal: (*normal).into(),
+            gap: 0.0,
+            velocity: Vector::zeros(),
+            friction: 0.0,
+        });
+        self.contacts.extend(layers);
+        self.source.arrived(&self.positions, &self.contacts);
+        Ok(true)
     }
 
     /// Takes a step of `h` seconds.
@@ -359,17 +382,9 @@ impl<S: ContactSource> Simulator<S> {
             self.source.arrived(&self.positions, &self.contacts);
             let equal = part == SHORTEST;
             self.moving = after;
-            self.resumed = 0;
             self.before = equal.then_some(from);
             report.substeps += 1;
-            report.iterations += trial.iterations;
-            report.factorisations += trial.factorisations;
-            report.converged &= trial.converged;
-            report.residual = report.residual.max(trial.residual);
-            report.law_error = report.law_error.max(trial.law_error);
-            report.mean_law_error = report.mean_law_error.max(trial.mean_law_error);
-            report.candidates = trial.candidates;
-            report.contacts = trial.contacts;
+            report.absorb(&trial);
             while part < SHORTEST && done % (2 * part) == 0 {
                 part *= 2;
             }
@@ -389,15 +404,12 @@ impl<S: ContactSource> Simulator<S> {
         match self.integrator {
             Integrator::ImplicitEuler => self.stage(&Stage::euler(from, h), report),
             Integrator::Bdf2 => {
-                let touching = self.forces.len();
                 if let Some(before) = self.before.take().filter(|_| whole) {
                     let stage = Stage::bdf2(&before, from, h);
                     self.before = Some(before);
-                    let known: HashSet<ContactKey> =
-                        self.forces.iter().map(|f| f.contact.key).collect();
+                    let known: HashSet<ContactKey> = self.warm.keys().copied().collect();
                     let after = self.stage(&stage, report)?;
-                    let new = |f: &ContactForce| !known.contains(&f.contact.key);
-                    if !(touching < self.forces.len() || self.forces.iter().any(new)) {
+                    if self.warm.keys().all(|key| known.contains(key)) {
                         return Ok(after);
                     }
                 }
@@ -420,9 +432,8 @@ impl<S: ContactSource> Simulator<S> {
     /// moving colliders.
     fn spends(&self, from: &Moving, after: &Moving, dt: f64) -> bool {
         let energy = |at: &Moving| {
-            let pairs = at.velocity.iter().zip(self.model.masses());
-            let kinetic: f64 = pairs.map(|(v, m)| 0.5 * m * v * v).sum();
-            kinetic + self.model.energy(&at.position)
+            let energies = self.energies_of(at);
+            energies.kinetic + energies.potential
         };
         let given: f64 =
             self.forces.iter().map(|f| f.force.dot(&f.contact.velocity).max(0.0) * dt).sum();
@@ -467,14 +478,14 @@ impl<S: ContactSource> Simulator<S> {
 
     fn stage(&mut self, stage: &Stage, report: &mut StepReport) -> Result<Moving, SimError> {
         // First guess: as before, changing as before; not across an impact.
-        let smooth = self.before.as_ref().filter(|_| self.forces.is_empty() && self.resumed == 0);
+        let smooth = self.before.as_ref().filter(|_| self.warm.is_empty());
         for i in 0..self.delta.len() {
             let v = self.moving.velocity[i];
             let change = smooth.map_or(0.0, |before| v - before.velocity[i]);
             self.delta[i] = if self.model.fixed()[i] { 0.0 } else { stage.tau * (v + change) };
         }
         let mut position = stage.base.clone();
-        let mut total = StageReport::default();
+        let (mut total, mut last) = (StepReport::default(), StageReport::default());
         stage.base.advanced_into(&self.delta, 1.0, &mut position);
         self.look(&position, stage)?;
         for round in 0..LOOKS {
@@ -490,10 +501,7 @@ impl<S: ContactSource> Simulator<S> {
                 problem.solve(&mut self.system, &mut self.work, &mut self.rows, &mut self.delta)?;
             total.iterations += solved.iterations;
             total.factorisations += solved.factorisations;
-            total.converged = solved.converged;
-            total.residual = solved.residual;
-            total.law_error = solved.law_error;
-            total.mean_law_error = solved.mean_law_error;
+            last = solved;
             stage.base.advanced_into(&self.delta, 1.0, &mut position);
             self.look(&position, stage)?;
             if !solved.residual.is_finite() || round + 1 == LOOKS || !self.looks_different(stage) {
@@ -519,14 +527,15 @@ impl<S: ContactSource> Simulator<S> {
                 });
             }
         }
-        report.iterations += total.iterations;
-        report.factorisations += total.factorisations;
-        report.converged &= total.converged;
-        report.residual = report.residual.max(total.residual);
-        report.law_error = report.law_error.max(total.law_error);
-        report.mean_law_error = report.mean_law_error.max(total.mean_law_error);
-        report.candidates = self.rows.len();
-        report.contacts = self.forces.len();
+        report.absorb(&StepReport {
+            converged: last.converged,
+            residual: last.residual,
+            law_error: last.law_error,
+            mean_law_error: last.mean_law_error,
+            candidates: self.rows.len(),
+            contacts: self.forces.len(),
+            ..total
+        });
         Ok(Moving { time: stage.time, position, velocity })
     }
 
@@ -594,18 +603,12 @@ impl<S: ContactSource> Simulator<S> {
             }
             self.rows.push(row);
         }
-        // Of the contacts of one vertex with colliders the deepest is solved at the vertex itself.
-        self.deepest.clear();
-        for (k, row) in self.rows.iter().enumerate() {
-            if row.contact.count == 1 {
-                let best = self.deepest.entry(row.unknowns[0]).or_insert(k);
-                if row.contact.gap < self.rows[*best].contact.gap {
-                    *best = k;
-                }
-            }
-        }
-        for &k in self.deepest.values() {
-            self.rows[k].nodal = true;
+        // Contacts that share vertices are solved together; the others each at its vertex.
+        self.owners.clear();
+        let single = |row: &Row| row.contact.count == 1;
+        let apart = self.rows.iter().all(|row| single(row) && self.owners.insert(row.unknowns[0]));
+        for row in &mut self.rows {
+            row.nodal = apart;
         }
     }
 }
