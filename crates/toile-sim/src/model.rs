@@ -68,6 +68,11 @@ impl ModelBuilder {
         self.metric[node as usize] += mass;
     }
 
+    /// Lets a vertex start elsewhere.
+    pub fn place(&mut self, node: u32, start: Vector<3>) {
+        self.start[node as usize] = start;
+    }
+
     /// Fixes a node where it starts.
     pub fn fix(&mut self, node: u32) {
         self.fixed[node as usize] = [true; 3];

@@ -112,6 +112,9 @@ const SHORTEST: usize = 16;
 /// Time in which contacts that are too close recover \[s\].
 const RECOVERY: f64 = 0.02;
 
+/// Longest displacement that counts as one unit, in units of the size.
+const FARTHEST: f64 = 0.01;
+
 /// How often the contacts of a stage are looked for at most.
 const LOOKS: usize = 3;
 
@@ -175,6 +178,8 @@ pub struct Simulator<S> {
     delta: Vec<f64>,
     owners: HashSet<usize>,
     unit: f64,
+    /// Of the model at its start \[m\].
+    size: f64,
 }
 
 impl<S: ContactSource> Simulator<S> {
@@ -191,6 +196,7 @@ impl<S: ContactSource> Simulator<S> {
             .iter()
             .map(|&v| Vector::<3>::from_column_slice(&loads[model.unknown(v)..][..3]).norm())
             .sum();
+        let size = model.size(model.start());
         let unit = if load > 0.0 && mass > 0.0 { load / mass } else { 1.0 };
         Ok(Self {
             integrator: Integrator::default(),
@@ -210,6 +216,7 @@ impl<S: ContactSource> Simulator<S> {
             system,
             work,
             unit,
+            size: if size > 0.0 { size } else { 1.0 },
         })
     }
 
@@ -232,6 +239,20 @@ impl<S: ContactSource> Simulator<S> {
     /// The model.
     pub fn model(&self) -> &Model {
         &self.model
+    }
+
+    /// What finds the contacts.
+    pub fn source_mut(&mut self) -> &mut S {
+        &mut self.source
+    }
+
+    /// Puts everything elsewhere, at rest; the past is forgotten.
+    pub fn set_state(&mut self, state: &State) {
+        self.moving.position = state.clone();
+        self.moving.velocity.fill(0.0);
+        self.before = None;
+        self.warm.clear();
+        self.forces.clear();
     }
 
     /// Time \[s\].
@@ -496,6 +517,7 @@ impl<S: ContactSource> Simulator<S> {
                 damping: self.damping,
                 settings: &self.settings,
                 unit: self.unit,
+                fall: self.fall(stage.tau),
             };
             let solved =
                 problem.solve(&mut self.system, &mut self.work, &mut self.rows, &mut self.delta)?;
@@ -539,6 +561,11 @@ impl<S: ContactSource> Simulator<S> {
         Ok(Moving { time: stage.time, position, velocity })
     }
 
+    /// How far a vertex falls in a time, within reason: the measure of displacements \[m\].
+    fn fall(&self, tau: f64) -> f64 {
+        (self.unit * tau * tau).min(FARTHEST * self.size)
+    }
+
     /// Finds the contacts near a position.
     fn look(&mut self, position: &State, stage: &Stage) -> Result<(), SimError> {
         let clock = Instant::now();
@@ -548,7 +575,7 @@ impl<S: ContactSource> Simulator<S> {
             let pairs = self.moving.velocity.iter().zip(&before.velocity);
             pairs.map(|(v, w)| (v - w).abs()).fold(0.0, f64::max)
         });
-        let reach = stage.tau * (2.0 * self.unit * stage.tau + change);
+        let reach = 2.0 * self.fall(stage.tau) + stage.tau * change;
         self.contacts.clear();
         if self.positions.iter().all(|p| p.iter().all(|x| x.is_finite())) {
             self.source.contacts(&self.positions, stage.time, reach, &mut self.contacts)?;
@@ -559,7 +586,7 @@ impl<S: ContactSource> Simulator<S> {
 
     /// Whether the contacts last looked for show that those solved with have turned, come or gone.
     fn looks_different(&self, stage: &Stage) -> bool {
-        let slack = 1e-2 * self.unit * stage.tau * stage.tau;
+        let slack = 1e-2 * self.fall(stage.tau);
         let floors: HashMap<ContactKey, f64> =
             self.rows.iter().map(|r| (r.key(), r.floor)).collect();
         let floor = |key: &ContactKey| floors.get(key).copied().unwrap_or(0.0);
@@ -576,6 +603,11 @@ impl<S: ContactSource> Simulator<S> {
         self.rows.clear();
         let rate = 1.0 / (stage.tau * stage.tau);
         for contact in &self.contacts {
+            // Between vertices nothing is expected: what comes too close is found by looking again.
+            let between = contact.count > 1 && !contact.key.between_layers();
+            if between && contact.gap > 0.0 && !self.warm.contains_key(&contact.key) {
+                continue;
+            }
             let mut unknowns = [0; 4];
             let mut inverse = 0.0;
             for k in 0..contact.count as usize {

@@ -135,6 +135,8 @@ pub(crate) struct StageProblem<'a> {
     pub(crate) settings: &'a StageSettings,
     /// Acceleration in which residuals are measured \[m/s²\].
     pub(crate) unit: f64,
+    /// How far a vertex falls in the stage, the measure of displacements \[m\].
+    pub(crate) fall: f64,
 }
 
 /// Acceleration left, in units of the load's, at which a stage is solved whatever the last step.
@@ -175,12 +177,7 @@ impl StageProblem<'_> {
 
     /// Slide that counts as none \[m\].
     pub(super) fn floor(&self) -> f64 {
-        1e-7 * self.fall()
-    }
-
-    /// How far a vertex falls in a stage, the measure of displacements \[m\].
-    fn fall(&self) -> f64 {
-        self.unit * self.stage.tau * self.stage.tau
+        1e-7 * self.fall
     }
 
     /// Load on a mean vertex \[N\].
@@ -292,7 +289,7 @@ impl StageProblem<'_> {
         free: bool,
         residual: f64,
     ) -> f64 {
-        let length = work.step.iter().fold(0.0f64, |a, b| a.max(b.abs())) / self.fall();
+        let length = work.step.iter().fold(0.0f64, |a, b| a.max(b.abs())) / self.fall;
         work.before.copy_from_slice(delta);
         let mut merit = None;
         let mut scale = 1.0;
@@ -355,7 +352,7 @@ impl StageProblem<'_> {
         // What pierces is taken to touch.
         for row in rows.iter_mut() {
             let d = row.displacement(work.state.coordinates(), delta, tau);
-            if row.status == ContactStatus::Open && d[0] < 1e-6 * self.fall() {
+            if row.status == ContactStatus::Open && d[0] < 1e-6 * self.fall {
                 row.status = ContactStatus::Stick;
             }
         }
