@@ -77,7 +77,11 @@ Writes into DIR, in the units and axes of the input and with its vertex order:
   equilibrium.png       a picture
   equilibrium.glb       for viewers, in metres with y up, coloured by stretch
   certificate.json      is it an equilibrium? figures, verdict and reason
+  contacts.jsonl        with colliders or self-contact: place, normal and force [N] of every contact
   log.jsonl             one line per Newton step, and where the time went
+
+On colliders, or with [self_contact], the cloth first falls with exact friction until it rests, which takes longer;
+colliders that move stand still where they start.
 
 Ctrl-C stops after the current step and writes the best shape so far; a second one stops at once.
 
@@ -85,6 +89,7 @@ Examples:
   toile drape scene.toml --out result
   toile drape scene.toml --out result --json | jq .verdict
   toile drape scene.toml --out result --tolerance 1e-8 --max-steps 50
+  toile drape scene.toml --out result --drift 1      and show that it stays for a second of exact motion
 
 Exit codes: 0 certified, 1 not certified (the best shape is written all the same), 2 bad input.";
 
@@ -98,6 +103,12 @@ pub(crate) struct DrapeArgs {
     pub(crate) out: PathBuf,
     #[command(flatten)]
     pub(crate) solver: SolverArgs,
+    /// Push cloth that starts inside colliders out of them first.
+    #[arg(long)]
+    pub(crate) push_out: bool,
+    /// Simulate this long from the result with exact friction and say how far it moves [default: not at all].
+    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    pub(crate) drift: Option<f64>,
 }
 
 const SIMULATE_HELP: &str = "\

@@ -6,7 +6,7 @@ use std::path::Path;
 use toile::geometry::Vec3;
 use toile::io::{
     Axes, GlbMesh, Group, LoadedShell, ObjWriter, PictureMesh, PlyWriter, Up, View, WriteError,
-    atomic_write, png_to, render, write_glb, write_obj, write_ply, write_vtp,
+    atomic_write, contact_words, png_to, render, write_glb, write_obj, write_ply, write_vtp,
 };
 use toile::{Drape, Fields};
 
@@ -49,6 +49,10 @@ pub(crate) fn write_all(out: &Path, drape: &Drape) -> Result<Vec<String>, WriteE
     let places = (0..drape.shells.len()).map(|i| drape.positions(i));
     write_picture(&out.join("equilibrium.png"), &drape.shells, places)?;
     atomic_write(out.join("certificate.json"), |w| writeln!(w, "{}", certificate(drape).pretty()))?;
+    if !drape.contacts.is_empty() {
+        write_contacts(&out.join("contacts.jsonl"), drape)?;
+        names.push("contacts.jsonl".into());
+    }
     atomic_write(out.join("log.jsonl"), |w| {
         for line in log(drape) {
             writeln!(w, "{}", line.line())?;
@@ -59,6 +63,35 @@ pub(crate) fn write_all(out: &Path, drape: &Drape) -> Result<Vec<String>, WriteE
     names.extend(rest);
     names.extend(["certificate.json".into(), "log.jsonl".into()]);
     Ok(names)
+}
+
+/// One line per contact: what touches what, where, and by which force, in the axes of the model (metres, z up).
+fn write_contacts(path: &Path, drape: &Drape) -> Result<(), WriteError> {
+    let state = &drape.result.state;
+    let vertices = drape.model.vertices();
+    atomic_write(path, |w| {
+        for c in &drape.contacts {
+            let (kind, numbers) = contact_words(&c.contact.key);
+            let mut point = Vec3::zeros();
+            // Between layers the place is that of the first side.
+            for (v, weight) in c.contact.carriers().filter(|(_, weight)| *weight > 0.0) {
+                point += weight * drape.model.position(state, vertices[v as usize]);
+            }
+            let [normal, tangential] = c.parts();
+            let line = Object::default()
+                .with("kind", kind)
+                .with("ids", numbers.map(f64::from).to_vec())
+                .with("point", point.as_slice().to_vec())
+                .with("normal", c.contact.normal.as_slice().to_vec())
+                .with("force", c.force.as_slice().to_vec())
+                .with("normal_force", normal)
+                .with("tangential_force", tangential)
+                .with("friction", c.contact.friction)
+                .with("status", "stick");
+            writeln!(w, "{}", line.line())?;
+        }
+        Ok(())
+    })
 }
 
 /// All shells in one mesh, each a group.
@@ -197,6 +230,7 @@ pub(crate) fn certificate(drape: &Drape) -> Object {
         .with("steps", result.history.len())
         .with("factorisations", result.factorisations)
         .with("escapes", result.escapes)
+        .with("contacts", drape.contacts.len())
         .with("vertices", drape.model.vertex_count())
         .with("unknowns", drape.model.len())
 }

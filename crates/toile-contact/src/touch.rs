@@ -10,7 +10,7 @@ use crate::{Bounds, Contact, ContactError, ContactKey, PlacedCollider, owner};
 
 /// Distance that is kept inside edges and faces, in units of the gap that vertices keep: cloth that hugs a
 /// smooth thing with its vertices rests on them alone, and only what they leave uncovered is held between them.
-const INSIDE: f64 = 0.5;
+const INSIDE: f64 = 0.1;
 /// Elements per task; small enough for two dozen tasks on a sheet of 77 × 77 vertices.
 const CHUNK: usize = 256;
 /// Two contacts of one edge closer than this part of it are one.
@@ -63,7 +63,7 @@ pub(crate) fn in_blocks<T: Send>(
 /// Contacts of the cloth with colliders, those closer than their gap plus `reach` \[m\].
 ///
 /// Vertices keep the gap of the collider. Between them, where an edge or a face comes closer than its corners (sharp
-/// points and rims, thin and small things), half of it is kept.
+/// points and rims, thin and small things), a tenth of it is kept.
 /// `positions` and `reach` must be finite; contacts are sorted by key.
 pub fn collider_contacts(
     positions: &[Vec3],

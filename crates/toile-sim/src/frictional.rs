@@ -87,7 +87,7 @@ impl StaticContact {
 }
 
 /// Step of the fall \[s\].
-const STEP: f64 = 0.02;
+const STEP: f64 = 0.01;
 /// Steps of coming to rest at most, before each search with contacts held.
 const RESTS: usize = 25;
 /// Longest step of coming to rest \[s\].

@@ -23,7 +23,7 @@
 //!
 //! | need | go to |
 //! |---|---|
-//! | drape a scene | [`drape`], [`Drape`] |
+//! | drape a scene, in the air or on things | [`drape`], [`drape_on`], [`Drape`] |
 //! | simulate a scene | [`Simulation`] |
 //! | stretch, bending and residual per vertex | [`Fields`] |
 //! | a model of your own | [`sim`]: `Shell`, `ModelBuilder`, `equilibrium` |
@@ -38,10 +38,11 @@
 mod drape;
 mod fields;
 mod friction;
+mod setting;
 mod shells;
 mod simulate;
 
-pub use drape::{Drape, DrapeError, drape, scene_settings, set_threads};
+pub use drape::{Drape, DrapeError, drape, drape_on, scene_settings, set_threads};
 pub use fields::{Fields, shell_fields};
 pub use friction::{FrictionSolveError, solve_friction};
 pub use simulate::{Simulation, Start};

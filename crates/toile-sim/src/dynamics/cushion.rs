@@ -21,8 +21,13 @@ use super::system::System;
 /// is told from what sticks within the reach of a line search.
 const STIFFNESS: f64 = 20.0;
 
+/// By how much ρ grows when the forces learn too slowly, by less than `SLOW`, and how much at most.
+const STIFFER: f64 = 4.0;
+const SLOW: f64 = 0.3;
+const STIFFEST: f64 = 1e4;
+
 /// Change of the forces at which they are found, in units of the largest.
-const LEARNT: f64 = 1e-7;
+const LEARNT: f64 = 1e-6;
 
 /// Force that counts as none, in units of the weight of a vertex.
 const BALANCED: f64 = 1e-8;
@@ -31,7 +36,7 @@ const BALANCED: f64 = 1e-8;
 const FIRST: f64 = 1e-2;
 
 /// Part of the last change of the forces to which the balance is solved meanwhile.
-const HASTE: f64 = 0.03;
+const HASTE: f64 = 0.1;
 
 /// Solves with one factorisation, as long as it costs about as much as they do.
 const SOLVES: usize = 12;
@@ -93,6 +98,7 @@ impl<'a> Cushioned<'a> {
         let least = BALANCED * self.problem.weight();
         let mut wanted = FIRST * self.problem.weight();
         let (mut solves, mut slope) = (SOLVES, 0.0);
+        let (mut before, mut stiffened) = (f64::INFINITY, 1.0);
         for _ in 0..ITERATIONS {
             if solves >= SOLVES {
                 self.factorize(report)?;
@@ -111,6 +117,16 @@ impl<'a> Cushioned<'a> {
                 found = change <= LEARNT * largest || change <= least;
                 wanted = least.max(HASTE * change);
                 slope = 0.0;
+                // Contacts that say nearly the same thing hand over their load in steps of ρd.
+                if !found && change > SLOW * before && stiffened < STIFFEST {
+                    stiffened *= STIFFER;
+                    for k in 0..self.rows.len() {
+                        self.rows[k].stiff = self.rows[k].stiff.map(|s| STIFFER * s);
+                        self.press(k);
+                    }
+                    solves = SOLVES;
+                }
+                before = change;
             }
             self.work.timings.friction += clock.elapsed();
             if found {

@@ -86,7 +86,7 @@ pub struct StepReport {
     pub mean_law_error: f64,
     /// Parts the step was cut into.
     pub substeps: usize,
-    /// Parts at whose end everything was stopped because contacts could not keep it apart.
+    /// Parts in which everything was stopped: contacts could not keep it apart, or the balance was not found.
     pub stopped: usize,
     /// Where the time went.
     pub timings: StageTimings,
@@ -386,17 +386,29 @@ impl<S: ContactSource> Simulator<S> {
                     report.factorisations += trial.factorisations;
                     continue;
                 }
-                if after.is_none() || !trial.residual.is_finite() {
+                if !self.energies().potential.is_finite() {
                     return Err(SimError::StepFailed { time: start, parts: SHORTEST });
                 }
                 trial.converged = false;
-            }
-            let Some(mut after) = after else { continue };
-            if safe < 1.0 {
-                // Contacts could not keep things apart: everything stops short of the collision.
-                self.shorten(&from, &mut after, 0.9 * safe);
                 report.stopped += 1;
+                (self.warm, self.forces) = kept;
             }
+            let mut after = match after.filter(|_| lawful) {
+                Some(mut after) => {
+                    if safe < 1.0 {
+                        // Contacts could not keep things apart: everything stops short of the collision.
+                        self.shorten(&from, &mut after, 0.9 * safe);
+                    }
+                    after
+                }
+                // Nothing that could be believed was found: everything stops where it is.
+                None => {
+                    trial.residual = 0.0;
+                    trial.law_error = 0.0;
+                    trial.mean_law_error = 0.0;
+                    Moving { velocity: vec![0.0; from.velocity.len()], ..from.clone() }
+                }
+            };
             done += part;
             after.time = start + h * done as f64 / SHORTEST as f64;
             self.gather(&after.position);
