@@ -83,10 +83,6 @@ fn scenes_that_cannot_move_are_refused_in_words() {
         assert_eq!(code(&output), 2, "{to}: {}", said(&output));
         assert!(said(&output).contains(words), "{to}: {}", said(&output));
     }
-    folder.write("scene.toml", &scene);
-    let output = toile(&folder, &["drape", "scene.toml", "--out", "d"]);
-    assert_eq!(code(&output), 2);
-    assert!(said(&output).contains("toile simulate"), "{}", said(&output));
 }
 
 #[test]
