@@ -469,6 +469,8 @@ pub(crate) enum Task {
     Square1,
     /// The same with three sheets.
     Square3,
+    /// Random scenes, watched for crashes, tunnelling and energy from nowhere; faulty ones are kept in --out.
+    Random,
     /// The friction kernel on a sheet of n × n contacts to 1e-6: one JSON line per solver.
     Friction,
 }
@@ -480,6 +482,7 @@ Examples:
   toile bench w1 --n 65
   toile bench w4 --ratio 0.95
   toile bench square1 --mu 0.1 --duration 0.5
+  toile bench random --minutes 30 --seed 7
   toile bench w3 --n 33
   toile bench w6 --gamma 50 --n 81
   toile bench hang --n 129
@@ -507,6 +510,18 @@ pub(crate) struct BenchArgs {
     /// For square1 and square3: coefficient of friction.
     #[arg(long, default_value_t = 0.3, value_parser = not_negative)]
     pub(crate) mu: f64,
+    /// For random: how long to go on.
+    #[arg(long, default_value_t = 1.0, value_parser = positive)]
+    pub(crate) minutes: f64,
+    /// For random: what the scenes follow from.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// For random: number of the first scene.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) first: u64,
+    /// For random: folder for faulty scenes.
+    #[arg(long, short, value_name = "DIR", default_value = "random")]
+    pub(crate) out: PathBuf,
     /// For w6: γ = w L³ / D.
     #[arg(long, default_value_t = 10.0, value_parser = positive)]
     pub(crate) gamma: f64,

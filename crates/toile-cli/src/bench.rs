@@ -31,6 +31,7 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure>
         Task::Assembly => assembly(args),
         Task::Square1 => crate::bench_squares::run(args, 1, global),
         Task::Square3 => crate::bench_squares::run(args, 3, global),
+        Task::Random => crate::bench_random::run(args, global),
         Task::Friction => crate::bench_friction::run(args, global),
     }
 }

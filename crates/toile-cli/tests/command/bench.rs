@@ -58,3 +58,16 @@ fn sheets_that_fall_swing_and_drape_say_what_the_peers_say() {
     }
     assert!(line["steps"] == 10 && line["mean_law_error"].is_number(), "{line}");
 }
+
+#[test]
+fn random_scenes_are_watched_and_only_faulty_ones_are_kept() {
+    let folder = Folder::new();
+    let args = "bench random --minutes 0.001 --seed 5 --first 2 --out kept --quiet";
+    let output = toile(&folder, &args.split_whitespace().collect::<Vec<_>>());
+    let line: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(line["seed"] == 5 && line["first"] == 2, "{line}");
+    assert!(line["scenes"].as_u64() >= Some(1) && line["steps"].as_u64() > Some(0), "{line}");
+    let faults = line["faults"].as_u64().unwrap();
+    let kept = std::fs::read_dir(folder.0.join("kept")).unwrap().count() as u64;
+    assert_eq!((kept, code(&output)), (faults, i32::from(faults > 0)), "{}", said(&output));
+}
