@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use toile::contact::{Intrusion, penetrations};
+use toile::contact::Intrusion;
 use toile::geometry::{Vec3, generate};
 use toile::io::{ObjWriter, Scene, atomic_write, load_scene, write_obj};
 use toile::sim::dynamics::{Simulator, Surroundings};
@@ -103,7 +103,7 @@ fn watch(path: &Path, all: &mut Totals) -> Result<Option<String>, Failure> {
     }
     all.scenes += 1;
     let moving = scene.colliders.iter().any(|c| c.motion.is_some());
-    let sim = &mut simulation.simulator;
+    let sim = &simulation.simulator;
     let mass: f64 = sim.model().masses().iter().sum::<f64>() / 3.0;
     let total = |sim: &Simulator<Surroundings>| {
         let energies = sim.energies();
@@ -115,7 +115,8 @@ fn watch(path: &Path, all: &mut Totals) -> Result<Option<String>, Failure> {
     let (mut least, mut before) = (total(sim), total(sim));
     for step in 1..=(time.duration / time.step).round() as usize {
         let clock = Instant::now();
-        let report = sim.step(time.step)?;
+        let report = simulation.simulator.step(time.step)?;
+        let sim = &simulation.simulator;
         let seconds = clock.elapsed().as_secs_f64();
         all.steps += 1;
         all.unconverged += usize::from(!report.converged);
@@ -134,7 +135,7 @@ fn watch(path: &Path, all: &mut Totals) -> Result<Option<String>, Failure> {
         if !finite {
             return at("a position or velocity is not a number".into());
         }
-        if let Some(what) = tunnelling(&scene, sim, &places, all)? {
+        if let Some(what) = tunnelling(&scene, &simulation, all)? {
             return at(what);
         }
         let now = total(sim);
@@ -162,13 +163,11 @@ fn watch(path: &Path, all: &mut Totals) -> Result<Option<String>, Failure> {
 /// collider by less than its gap are only counted.
 fn tunnelling(
     scene: &Scene,
-    sim: &Simulator<Surroundings>,
-    places: &[Vec3],
+    simulation: &Simulation,
     all: &mut Totals,
 ) -> Result<Option<String>, Failure> {
-    let colliders: Vec<_> = sim.source().colliders().iter().map(|c| c.at(sim.time())).collect();
-    let gap = |c: u32| sim.source().colliders()[c as usize].gap();
-    let found = penetrations(places, sim.source().topology(), &colliders)?;
+    let gap = |c: u32| simulation.colliders[c as usize].gap();
+    let found = simulation.penetrations_now()?;
     let mut dipped = false;
     for one in &found {
         let bad = match one.what {

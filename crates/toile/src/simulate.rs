@@ -1,12 +1,12 @@
 //! Simulation: from a scene to its motion.
 
-use toile_contact::{Collider, penetrations, push_out};
+use toile_contact::{Collider, Penetration, penetrations, push_out};
 use toile_geometry::{Topology, Vec3};
 use toile_io::{
     Axes, IntegratorName, LoadedShell, Scene, Time, load_colliders, load_shells, scene_gravity,
 };
-use toile_sim::ShellNodes;
 use toile_sim::dynamics::{Integrator, Simulator, StageSettings, Surroundings};
+use toile_sim::{ShellNodes, SimError};
 
 use crate::{DrapeError, shells};
 
@@ -23,6 +23,10 @@ pub struct Simulation {
     pub simulator: Simulator<Surroundings>,
     /// What started inside something else, in words.
     pub penetrations: Vec<String>,
+    /// What the shells can touch.
+    pub colliders: Vec<Collider>,
+    /// All shells as one surface.
+    topology: Topology,
 }
 
 /// What to do with cloth that starts inside something.
@@ -48,15 +52,14 @@ impl Simulation {
             if start == Start::PushOut {
                 let pinned = pinned(&shells);
                 push_out(&mut positions, &topology, &placed, |v| !pinned[v])
-                    .map_err(toile_sim::SimError::from)?;
+                    .map_err(SimError::from)?;
                 spread(&mut shells, &positions);
             }
-            let found =
-                penetrations(&positions, &topology, &placed).map_err(toile_sim::SimError::from)?;
+            let found = penetrations(&positions, &topology, &placed).map_err(SimError::from)?;
             said = found.iter().map(ToString::to_string).collect();
         }
         let (model, nodes) = shells::build(&shells, gravity)?;
-        let mut around = Surroundings::new(topology, colliders);
+        let mut around = Surroundings::new(topology.clone(), colliders.clone());
         if let Some(own) = scene.self_contact {
             let thickness = own.thickness.unwrap_or(LAYER_DISTANCE);
             around = around.with_self_contact(&positions, &rest, thickness, own.friction)?;
@@ -78,7 +81,16 @@ impl Simulation {
             }
         }
         simulator.set_velocities(&velocities);
-        Ok(Self { shells, nodes, simulator, penetrations: said })
+        Ok(Self { shells, nodes, simulator, penetrations: said, colliders, topology })
+    }
+
+    /// What is inside something else now; shells pass through each other where the scene lets them.
+    pub fn penetrations_now(&self) -> Result<Vec<Penetration>, DrapeError> {
+        let positions: Vec<Vec3> =
+            (0..self.shells.len()).flat_map(|shell| self.positions(shell)).collect();
+        let time = self.simulator.time();
+        let placed: Vec<_> = self.colliders.iter().map(|c| c.at(time)).collect();
+        Ok(penetrations(&positions, &self.topology, &placed).map_err(SimError::from)?)
     }
 
     /// Positions of the vertices of a shell \[m\], +z up.
