@@ -2,7 +2,9 @@
 
 use toile::contact::{Collider, Shape};
 use toile::geometry::{TriMesh, Vec3, generate};
-use toile::sim::dynamics::{NoContact, Simulator, StepReport, Surroundings};
+use toile::sim::dynamics::{
+    ContactSource, NoContact, Simulator, StageTimings, StepReport, Surroundings,
+};
 use toile::sim::{Model, ModelBuilder, Shell, SimError};
 
 use crate::args::{BenchArgs, Normals};
@@ -47,6 +49,7 @@ struct Run {
     worst_law: f64,
     mean_law: f64,
     unconverged: usize,
+    parts: StageTimings,
 }
 
 impl Run {
@@ -66,6 +69,7 @@ impl Run {
             worst_law: 0.0,
             mean_law: 0.0,
             unconverged: 0,
+            parts: StageTimings::default(),
         }
     }
 
@@ -76,6 +80,7 @@ impl Run {
         self.worst_law = self.worst_law.max(report.law_error);
         self.mean_law += report.mean_law_error;
         self.unconverged += usize::from(!report.converged);
+        self.parts += report.timings;
     }
 
     fn timed(self, setup: f64, (wall, cpu): (f64, Option<f64>)) -> Object {
@@ -86,6 +91,10 @@ impl Run {
             .with("cpu_per_sim_s", cpu.map(|c| rounded(c / time)))
             .with("iters_mean", self.iterations as f64 / self.steps.max(1) as f64)
             .with("steps_not_converged", self.unconverged)
+            .with("detection_s", rounded(self.parts.detection.as_secs_f64() / time))
+            .with("assembly_s", rounded(self.parts.assembly.as_secs_f64() / time))
+            .with("factorisation_s", rounded(self.parts.factorisation.as_secs_f64() / time))
+            .with("friction_s", rounded(self.parts.friction.as_secs_f64() / time))
     }
 }
 
@@ -93,12 +102,12 @@ fn steps(args: &BenchArgs) -> usize {
     (args.duration.unwrap_or(1.0) / DT).round().max(1.0) as usize
 }
 
-fn places<S: toile::sim::dynamics::ContactSource>(sim: &Simulator<S>) -> Vec<Vec3> {
+fn places<S: ContactSource>(sim: &Simulator<S>) -> Vec<Vec3> {
     let model = sim.model();
     model.vertices().iter().map(|&v| model.position(sim.state(), v)).collect()
 }
 
-fn velocities<S: toile::sim::dynamics::ContactSource>(sim: &Simulator<S>) -> Vec<Vec3> {
+fn velocities<S: ContactSource>(sim: &Simulator<S>) -> Vec<Vec3> {
     let model = sim.model();
     let one = |&v: &u32| Vec3::from_column_slice(&sim.velocities()[model.unknown(v)..][..3]);
     model.vertices().iter().map(one).collect()

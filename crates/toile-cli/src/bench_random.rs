@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use toile::cone::Random;
 use toile::contact::Intrusion;
 use toile::geometry::{Vec3, generate};
 use toile::io::{ObjWriter, Scene, atomic_write, load_scene, write_obj};
@@ -189,26 +190,19 @@ fn tunnelling(
     Ok(None)
 }
 
-/// Random numbers by a counter and a mixing function (SplitMix64: Steele, Lea, Flood 2014).
-struct Random(u64);
+/// What decides about a scene.
+struct Dice(Random);
 
-impl Random {
+impl Dice {
     fn new(seed: u64, number: u64) -> Self {
-        // Both are mixed, or neighbouring scenes would share their numbers.
-        Self(Self(seed).next() ^ Self(!number).next().rotate_left(32))
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        // Streams of near seeds overlap; a large odd factor takes them far apart.
+        let mixed = (seed.rotate_left(32) ^ number).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        Self(Random::new(mixed ^ (mixed >> 29)))
     }
 
     /// In [a, b).
     fn within(&mut self, a: f64, b: f64) -> f64 {
-        a + (b - a) * (self.next() >> 11) as f64 / (1u64 << 53) as f64
+        a + (b - a) * self.0.uniform()
     }
 
     /// In [a, b), evenly over the decades.
@@ -218,7 +212,7 @@ impl Random {
 
     /// One of 0..n.
     fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
+        (self.0.uniform() * n as f64) as u64
     }
 
     fn chance(&mut self, part: f64) -> bool {
@@ -236,7 +230,7 @@ fn list(v: [f64; 3]) -> String {
 
 /// Writes a random scene with its meshes into a folder; where the scene is.
 fn write_scene(folder: &Path, seed: u64, number: u64) -> Result<PathBuf, Failure> {
-    let mut random = Random::new(seed, number);
+    let mut random = Dice::new(seed, number);
     make_folder(folder)?;
     let mut text = format!("# Scene {number} of seed {seed}.\n");
     let (colliders, mut top, moving) = colliders_text(&mut random);
@@ -299,7 +293,7 @@ fn write_scene(folder: &Path, seed: u64, number: u64) -> Result<PathBuf, Failure
 }
 
 /// Mostly between 0 and 1, sometimes one of them.
-fn friction(random: &mut Random) -> f64 {
+fn friction(random: &mut Dice) -> f64 {
     match random.below(8) {
         0 => 0.0,
         1 => 1.0,
@@ -310,7 +304,7 @@ fn friction(random: &mut Random) -> f64 {
 /// Some colliders, how high they reach, and whether one moves.
 ///
 /// Only a collider alone moves, and nothing is held then: cloth that two solid things squeeze has no place to go.
-fn colliders_text(random: &mut Random) -> (String, f64, bool) {
+fn colliders_text(random: &mut Dice) -> (String, f64, bool) {
     let (mut text, mut top) = (String::new(), -0.4f64);
     let ground = random.chance(0.6);
     let count = if ground { random.below(3) } else { 1 + random.below(3) };
