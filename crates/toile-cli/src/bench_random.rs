@@ -21,6 +21,8 @@ use crate::{Failure, Outcome};
 
 /// A step that takes longer hangs \[s\].
 const LONGEST_STEP: f64 = 60.0;
+/// Steps running in which all parts were stopped short of a collision: the scene is frozen.
+const FROZEN: usize = 5;
 /// Energy that may come from nowhere, over the energy the scene has to spend.
 const ENERGY_SLACK: f64 = 0.02;
 
@@ -114,6 +116,7 @@ fn watch(path: &Path, all: &mut Totals) -> Result<Option<String>, Failure> {
     // What there is to spend: the motion it has, and a fall of 10 cm.
     let unit = begin.kinetic + 0.1 * 9.81 * mass;
     let (mut least, mut before) = (total(sim), total(sim));
+    let mut frozen = 0;
     for step in 1..=(time.duration / time.step).round() as usize {
         let clock = Instant::now();
         let report = simulation.simulator.step(time.step)?;
@@ -127,6 +130,13 @@ fn watch(path: &Path, all: &mut Totals) -> Result<Option<String>, Failure> {
         let at = |what: String| Ok(Some(format!("step {step}, {:.4} s: {what}", sim.time())));
         if seconds > LONGEST_STEP {
             return at(format!("took {seconds:.0} s"));
+        }
+        // A part that ends short of a collision stops everything; that must be the exception.
+        frozen = if report.stopped == report.substeps { frozen + 1 } else { 0 };
+        if frozen == FROZEN {
+            return at(format!(
+                "everything was stopped short of a collision {FROZEN} times running"
+            ));
         }
         let model = sim.model();
         let places: Vec<Vec3> =
