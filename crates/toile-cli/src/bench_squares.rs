@@ -36,7 +36,13 @@ pub(crate) fn run(args: &BenchArgs, sheets: usize, global: &Global) -> Result<Ou
     let mut told = Instant::now();
     for k in 0..steps {
         let clock = Clock::start();
-        let report = sim.step(DT)?;
+        let report = match sim.step(DT) {
+            Ok(report) => report,
+            Err(error) => {
+                all.failed = Some(error.to_string());
+                break;
+            }
+        };
         let (wall, cpu) = clock.stop();
         all.wall.push(wall);
         all.cpu = all.cpu.zip(cpu).map(|(a, b)| a + b);
@@ -72,7 +78,8 @@ pub(crate) fn run(args: &BenchArgs, sheets: usize, global: &Global) -> Result<Ou
             break;
         }
     }
-    let good = all.penetrated == 0 && all.law / all.wall.len() as f64 <= 1e-6;
+    let good =
+        all.failed.is_none() && all.penetrated == 0 && all.law <= 1e-6 * all.wall.len() as f64;
     json::print(&all.line(args, n, sheets, &sim).line());
     Ok(if good { Outcome::Good } else { Outcome::Doubtful })
 }
@@ -128,6 +135,7 @@ struct Sums {
     most_contacts: usize,
     penetrated: usize,
     first: Option<String>,
+    failed: Option<String>,
 }
 
 impl Default for Sums {
@@ -147,6 +155,7 @@ impl Default for Sums {
             most_contacts: 0,
             penetrated: 0,
             first: None,
+            failed: None,
         }
     }
 }
@@ -159,7 +168,8 @@ impl Sums {
         sheets: usize,
         sim: &Simulator<Surroundings>,
     ) -> Object {
-        let steps = self.wall.len();
+        let done = self.wall.len();
+        let steps = done.max(1);
         let per = |total: f64| rounded(1e3 * total / steps as f64);
         let mut sorted = self.wall.clone();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -174,10 +184,10 @@ impl Sums {
             .with("vertices", sheets * n * n)
             .with("mu", args.mu)
             .with("dt", DT)
-            .with("steps", steps)
+            .with("steps", done)
             .with("ms_per_step", per(total))
-            .with("ms_median", rounded(1e3 * sorted[steps / 2]))
-            .with("ms_longest", rounded(1e3 * sorted[steps - 1]))
+            .with("ms_median", sorted.get(done / 2).map(|s| rounded(1e3 * s)))
+            .with("ms_longest", sorted.last().map(|s| rounded(1e3 * s)))
             .with("cpu_ms_per_step", self.cpu.map(per))
             .with("detection_ms", per(self.parts.detection.as_secs_f64()))
             .with("assembly_ms", per(self.parts.assembly.as_secs_f64()))
@@ -196,5 +206,6 @@ impl Sums {
             .with("worst_law_error", self.worst_law)
             .with("steps_with_penetration", self.penetrated)
             .with("first_penetration", self.first.clone())
+            .with("failed", self.failed.clone())
     }
 }
