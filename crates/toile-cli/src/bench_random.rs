@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use toile::cone::Random;
-use toile::contact::Intrusion;
+use toile::contact::{Collider, Intrusion};
 use toile::geometry::{Vec3, generate};
 use toile::io::{ObjWriter, Scene, atomic_write, load_scene, write_obj};
 use toile::sim::dynamics::{Simulator, Surroundings};
@@ -193,7 +193,18 @@ fn tunnelling(
             }
         };
         if bad {
-            return Ok(Some(one.to_string()));
+            // Which of the two is wrong, the motion or what was found?
+            let time = simulation.simulator.time();
+            let near = |c: &Collider| c.at(time).query(&one.place).distance;
+            let distance = match one.what {
+                Intrusion::FaceInCollider { collider, .. }
+                | Intrusion::EdgeInCollider { collider, .. } => {
+                    near(&simulation.colliders[collider as usize])
+                }
+                _ => -one.depth,
+            };
+            let doubt = format!(" (a false alarm: {:.3} mm outside there)", 1e3 * distance);
+            return Ok(Some(format!("{one}{}", if distance > 0.0 { &doubt } else { "" })));
         }
     }
     all.dips += usize::from(dipped);
