@@ -14,9 +14,9 @@ const LAYER_DISTANCE: f64 = 1e-3;
 pub(crate) struct Setting {
     pub(crate) shells: Vec<LoadedShell>,
     pub(crate) gravity: Vec3,
-    colliders: Vec<Collider>,
+    pub(crate) colliders: Vec<Collider>,
     own: Option<SelfContact>,
-    topology: Topology,
+    pub(crate) topology: Topology,
     positions: Vec<Vec3>,
     rest: Vec<Vec3>,
     /// What starts inside something else, in words.

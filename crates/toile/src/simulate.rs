@@ -1,9 +1,10 @@
 //! Simulation: from a scene to its motion.
 
-use toile_geometry::Vec3;
+use toile_contact::{Collider, Penetration, penetrations};
+use toile_geometry::{Topology, Vec3};
 use toile_io::{Axes, IntegratorName, LoadedShell, Scene, Time};
-use toile_sim::ShellNodes;
 use toile_sim::dynamics::{Integrator, Simulator, StageSettings, Surroundings};
+use toile_sim::{ShellNodes, SimError};
 
 use crate::setting::Setting;
 use crate::{DrapeError, shells};
@@ -18,6 +19,10 @@ pub struct Simulation {
     pub simulator: Simulator<Surroundings>,
     /// What started inside something else, in words.
     pub penetrations: Vec<String>,
+    /// What the shells can touch.
+    pub colliders: Vec<Collider>,
+    /// All shells as one surface.
+    topology: Topology,
 }
 
 /// What to do with cloth that starts inside something.
@@ -40,7 +45,7 @@ impl Simulation {
             configure(&mut simulator, &time);
         }
         let mut velocities = vec![0.0; simulator.model().len()];
-        let Setting { shells, penetrations, .. } = setting;
+        let Setting { shells, penetrations, colliders, topology, .. } = setting;
         for ((shell, loaded), nodes) in scene.shells.iter().zip(&shells).zip(&nodes) {
             let Some(velocity) = shell.velocity else { continue };
             let v = Axes { up: scene.up, scale: 1.0 }.direction_to_internal(velocity);
@@ -53,7 +58,16 @@ impl Simulation {
             }
         }
         simulator.set_velocities(&velocities);
-        Ok(Self { shells, nodes, simulator, penetrations })
+        Ok(Self { shells, nodes, simulator, penetrations, colliders, topology })
+    }
+
+    /// What is inside something else now; shells pass through each other where the scene lets them.
+    pub fn penetrations_now(&self) -> Result<Vec<Penetration>, DrapeError> {
+        let positions: Vec<Vec3> =
+            (0..self.shells.len()).flat_map(|shell| self.positions(shell)).collect();
+        let time = self.simulator.time();
+        let placed: Vec<_> = self.colliders.iter().map(|c| c.at(time)).collect();
+        Ok(penetrations(&positions, &self.topology, &placed).map_err(SimError::from)?)
     }
 
     /// Positions of the vertices of a shell \[m\], +z up.
