@@ -78,6 +78,7 @@ Writes into DIR, in the units and axes of the input and with its vertex order:
   equilibrium.glb       for viewers, in metres with y up, coloured by stretch
   certificate.json      is it an equilibrium? figures, verdict and reason
   log.jsonl             one line per Newton step, and where the time went
+For rods: rod_0.csv, … with s,x,y,z and the frame d1, d2, d3 at --stations points, and certificate.json.
 
 Ctrl-C stops after the current step and writes the best shape so far; a second one stops at once.
 
@@ -96,6 +97,9 @@ pub(crate) struct DrapeArgs {
     /// Folder for the results; made if it does not exist.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) out: PathBuf,
+    /// Points of a rod's table, from clamp to tip [default: 21].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub(crate) stations: Option<u32>,
     #[command(flatten)]
     pub(crate) solver: SolverArgs,
 }

@@ -8,10 +8,13 @@ use toile::{Drape, scene_settings};
 
 use crate::args::{DrapeArgs, Global, SolverArgs};
 use crate::progress::{Progress, catch_interrupts};
-use crate::{Failure, Outcome, files, json, summary};
+use crate::{Failure, Outcome, files, json, rod, summary};
 
 pub(crate) fn run(args: &DrapeArgs, global: &Global) -> Result<Outcome, Failure> {
     let scene = load_scene(&args.scene)?;
+    if rod::has_rods(&scene) {
+        return rod::drape(&scene, args, global);
+    }
     let written = drape_to(&scene, &args.out, &args.solver, global)?;
     Ok(written.outcome)
 }

@@ -10,6 +10,7 @@ mod files;
 mod friction;
 mod json;
 mod progress;
+mod rod;
 mod simulate;
 mod summary;
 mod validate;

@@ -96,6 +96,7 @@ impl NaturalCurvature {
 pub struct Rod {
     model: Model,
     lengths: Vec<f64>,
+    length: f64,
     section: Section,
     clamp: Clamp,
     /// ∫ h K κ̄ per block: the only way natural curvature enters the forces.
@@ -116,7 +117,10 @@ impl Rod {
         if elements == 0 || elements > MOST_ELEMENTS {
             return Err(RodError::Elements { elements, most: MOST_ELEMENTS });
         }
-        Self::with_lengths(model, vec![length / elements as f64; elements], section, clamp)
+        let lengths = vec![length / elements as f64; elements];
+        let rod = Self::with_lengths(model, lengths, section, clamp)?;
+        // Not the sum of the parts, which is rounded.
+        Ok(Self { length, ..rod })
     }
 
     /// A straight-natured rod of elements of the given lengths \[m\].
@@ -153,8 +157,9 @@ impl Rod {
         if by > 1e-6 || clamp.frame.determinant() < 0.0 {
             return Err(RodError::Frame { by: by.max((clamp.frame.determinant() - 1.0).abs()) });
         }
+        let length = lengths.iter().sum();
         let mut rod =
-            Self { model, lengths, section, clamp, rest_moment: vec![], rest_energy: 0.0 };
+            Self { model, lengths, length, section, clamp, rest_moment: vec![], rest_energy: 0.0 };
         rod.clamp.frame = crate::rotation::straightened(&rod.clamp.frame);
         rod.rest_moment = vec![Vec3::zeros(); rod.blocks()];
         Ok(rod)
@@ -228,7 +233,7 @@ impl Rod {
     }
     /// Length of the rod \[m\].
     pub fn length(&self) -> f64 {
-        self.lengths.iter().sum()
+        self.length
     }
     /// Stiffness and mass.
     pub fn section(&self) -> &Section {

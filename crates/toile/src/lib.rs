@@ -24,6 +24,7 @@
 //! | need | go to |
 //! |---|---|
 //! | drape a scene | [`drape`], [`Drape`] |
+//! | drape the rods of a scene | [`drape_rods`], [`rod`] |
 //! | simulate a scene | [`Simulation`] |
 //! | stretch, bending and residual per vertex | [`Fields`] |
 //! | a model of your own | [`sim`]: `Shell`, `ModelBuilder`, `equilibrium` |
@@ -38,11 +39,13 @@
 mod drape;
 mod fields;
 mod friction;
+mod rods;
 mod simulate;
 
 pub use drape::{Drape, DrapeError, drape, scene_settings, set_threads};
 pub use fields::{Fields, shell_fields};
 pub use friction::{FrictionSolveError, solve_friction};
+pub use rods::{RodDrape, RodSceneError, drape_rods};
 pub use simulate::{Simulation, Start};
 
 pub use toile_cone as cone;
@@ -51,6 +54,7 @@ pub use toile_energy as energy;
 pub use toile_geometry as geometry;
 pub use toile_io as io;
 pub use toile_num as num;
+pub use toile_rod as rod;
 pub use toile_sim as sim;
 pub use toile_solve as solve;
 pub use toile_validate as validate;
