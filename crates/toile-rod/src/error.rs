@@ -45,6 +45,28 @@ pub enum RodError {
         /// How many there should be.
         expected: usize,
     },
+    /// A point of a drawn curve is not finite.
+    #[error("point {point} of the curve is not a finite number; correct the file")]
+    CurvePoint {
+        /// Which, counted from 0.
+        point: usize,
+    },
+    /// Too few points for a curve.
+    #[error(
+        "a curve of {points} point(s), {distinct} of them distinct, has no length; a fibre needs two points apart"
+    )]
+    CurveTooShort {
+        /// Points given.
+        points: usize,
+        /// Points that differ from the one before.
+        distinct: usize,
+    },
+    /// A curve turns back on itself within an element.
+    #[error("the curve turns back on itself near {s:.4} m from its root; use more elements there")]
+    CurveFolds {
+        /// Where \[m\].
+        s: f64,
+    },
     /// An equilibrium could not be followed.
     #[error(
         "no equilibrium was found beyond {fraction:.3} of the weight; use more elements, or check the units of \

@@ -28,6 +28,8 @@
 //! | a rod, its curve and derivatives | [`Rod`], [`RodSpec`] |
 //! | equilibrium and its certificate | [`equilibrium`], [`RodSpec::equilibrium`], [`certify`] |
 //! | frequencies, thresholds | [`frequencies`], [`stability_margin`] |
+//! | a rod in the shape of a drawn curve | [`Curve`], [`fit()`] |
+//! | the natural shape behind a shape | [`invert_fibre`] |
 //! | one clothoid, to round-off | [`clothoid`] |
 //!
 //! References: Bertails et al. 2006 (super-helices); Casati and Bertails-Descoubes 2013 (super-clothoids);
@@ -37,9 +39,13 @@
 
 mod certificate;
 mod chain;
+mod curve;
 mod element;
 mod error;
+mod fit;
 mod forms;
+mod helix_fit;
+mod inverse;
 mod panel;
 mod refine;
 mod rod;
@@ -48,9 +54,13 @@ mod series;
 mod statics;
 
 pub use certificate::{CERTIFIED_RESIDUAL, RodCertificate, certify, frequencies, stability_margin};
+pub use curve::Curve;
 pub use element::Model;
 pub use error::RodError;
+pub use fit::{Fit, FitSettings, distances, fit};
 pub use forms::{hessian, mass_matrix};
+pub use helix_fit::{HelixArc, short_helix};
+pub use inverse::{FibreInversion, invert_fibre, natural_curvature_at, natural_curvatures};
 pub use refine::{RefinedEquilibrium, RodSpec};
 pub use rod::{Clamp, Loads, NaturalCurvature, Rod, Section, Station};
 pub use rotation::{Mat3, Vec3, cross_matrix, straightened, turn, turn_integral};

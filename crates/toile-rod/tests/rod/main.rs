@@ -1,4 +1,5 @@
 //! Physics of rods against closed forms, the checks of the literature and independent solutions.
 
+mod inverse;
 mod reference;
 mod single;
