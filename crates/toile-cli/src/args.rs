@@ -54,6 +54,8 @@ pub(crate) enum Command {
     Drape(DrapeArgs),
     /// Let a scene move: cloth, colliders, exact dry friction.
     Simulate(SimulateArgs),
+    /// Find the natural shapes for which drawn fibres are stable equilibria.
+    Invert(InvertArgs),
     /// Say in words what is wrong with a mesh or a scene.
     Check(CheckArgs),
     /// Measure shells against reference curves and judge them.
@@ -139,6 +141,30 @@ pub(crate) struct SimulateArgs {
     /// Move cloth that starts inside a collider to its surface first.
     #[arg(long)]
     pub(crate) push_out: bool,
+}
+
+const INVERT_HELP: &str = "\
+The scene has a table [[rod]] with `curve = \"strand.obj\"`, or [[hair]] with `strands = \"hair.obj\"` (also .ply with strand
+numbers, .hair, .tfx), and the material of the fibres.
+
+Writes into DIR:
+  equilibrium.obj       the fitted fibres, as polylines
+  rest.obj              their natural shapes
+  rod_0.csv …           s,x,y,z and the frame at 21 stations (the first 100 fibres)
+  natural_0.csv …       natural curvatures s,k1,k2,twist
+  inverted.toml         a scene whose drape is the drawn shape (super-clothoids)
+  certificate.json      forces, stability, distance from the drawing, verdict and reason
+
+Exit codes: 0 certified, 1 not certified (the reason says how much stiffer fibres must be), 2 bad input.";
+
+#[derive(Debug, Args)]
+#[command(after_help = INVERT_HELP)]
+pub(crate) struct InvertArgs {
+    /// The scene, TOML or JSON.
+    pub(crate) scene: PathBuf,
+    /// Folder for the results; made if it does not exist.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Clone, Copy, Debug, Default, Args)]

@@ -11,6 +11,7 @@ mod friction;
 mod json;
 mod progress;
 mod rod;
+mod rod_invert;
 mod simulate;
 mod summary;
 mod validate;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Drape(args) => drape::run(args, global),
         Command::Simulate(args) => simulate::run(args, global),
+        Command::Invert(args) => rod::invert(args, global),
         Command::Check(args) => check::run(args, global),
         Command::Validate(protocol) => validate::run(protocol, global),
         Command::Friction(args) => friction::run(args, global),

@@ -4,7 +4,7 @@ use crate::scene::{
     Bending, Generator, Koiter, Material, Membrane, MeshSource, Rest, Scene, Shell, Young,
 };
 use crate::scene_error::Diagnostic;
-use crate::scene_rod::RodTable;
+use crate::scene_rod::{NaturalSource, RodTable};
 
 /// Vertices a generator may make: beyond it no solver here would finish.
 const MOST_VERTICES: u64 = 20_000_000;
@@ -35,6 +35,9 @@ pub(crate) fn check(scene: &Scene) -> Vec<Diagnostic> {
         let at = format!("hair[{i}]");
         let section = (hair.bending_stiffness, hair.twisting_stiffness, hair.linear_density);
         c.fibre(&at, hair.elements, section, hair.scale);
+        if let Some(noise) = hair.noise {
+            c.not_negative(&format!("{at}.noise"), noise, "m");
+        }
     }
     for (i, collider) in scene.colliders.iter().enumerate() {
         let key = |name: &str| format!("collider[{i}].{name}");
@@ -251,7 +254,10 @@ impl Checker<'_> {
         if let Some(accuracy) = rod.accuracy {
             self.not_negative(&key("accuracy"), accuracy, "");
         }
-        if let Some(natural) = &rod.natural_curvature {
+        if let Some(noise) = rod.noise {
+            self.not_negative(&key("noise"), noise, "m");
+        }
+        if let Some(NaturalSource::Polynomials(natural)) = &rod.natural_curvature {
             for (name, list) in
                 [("k1", &natural.k1), ("k2", &natural.k2), ("twist", &natural.twist)]
             {

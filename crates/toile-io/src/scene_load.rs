@@ -3,6 +3,7 @@
 use crate::error::excerpt;
 use crate::scene::{MeshSource, Rest, Scene};
 use crate::scene_error::{Diagnostic, SceneError};
+use crate::scene_rod::NaturalSource;
 use crate::scene_tree::{SceneSource, Tree, from_json, from_toml};
 use crate::{scene_check, scene_schema};
 use serde::Deserialize;
@@ -112,9 +113,14 @@ fn check_files(scene: &Scene) -> Result<(), SceneError> {
     }
     let curves = (scene.rods.iter().enumerate())
         .filter_map(|(i, rod)| rod.curve.as_ref().map(|path| (format!("rod[{i}].curve"), path)));
+    let natures =
+        (scene.rods.iter().enumerate()).filter_map(|(i, rod)| match &rod.natural_curvature {
+            Some(NaturalSource::File(path)) => Some((format!("rod[{i}].natural_curvature"), path)),
+            _ => None,
+        });
     let strands = (scene.hair.iter().enumerate())
         .map(|(i, hair)| (format!("hair[{i}].strands"), &hair.strands));
-    for (key, path) in curves.chain(strands) {
+    for (key, path) in curves.chain(natures).chain(strands) {
         let place = scene.resolve(path);
         if !place.is_file() {
             problems.push(scene.source.diagnostic_at(

@@ -24,7 +24,7 @@ pub struct RodTable {
     pub linear_density: f64,
     /// Curvature and twist without load; straight by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub natural_curvature: Option<NaturalPolynomials>,
+    pub natural_curvature: Option<NaturalSource>,
     /// Where and how the rod is held; not needed with `curve`, whose start and first direction are taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clamp: Option<RodClamp>,
@@ -34,6 +34,9 @@ pub struct RodTable {
     /// Length of one unit of the curve's file \[m\]; 1 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
+    /// Root-mean-square noise of the points of `curve` \[m\]: `invert` takes the smoothest rod within it; 0 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<f64>,
     /// Elements are halved by `drape` until positions (over the length) and frames are as accurate as this; 1e-7 by default,
     /// 0 keeps the elements as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -53,6 +56,16 @@ pub enum RodModel {
     SuperClothoid,
     /// Constant: arcs of helices.
     SuperHelix,
+}
+
+/// Where the natural curvature of a rod comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum NaturalSource {
+    /// A table `s,k1,k2,twist` (CSV, relative to the scene file), linear between its rows.
+    File(String),
+    /// Polynomials.
+    Polynomials(NaturalPolynomials),
 }
 
 /// Polynomials in arclength \[m\], lowest degree first \[1/m, 1/m², …\].
@@ -105,6 +118,9 @@ pub struct HairTable {
     pub twisting_stiffness: f64,
     /// Mass per length \[kg/m\].
     pub linear_density: f64,
+    /// Root-mean-square noise of the points \[m\]: `invert` takes the smoothest rods within it; 0 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<f64>,
     /// Strands that are read, at most; all by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_strands: Option<u32>,

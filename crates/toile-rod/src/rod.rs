@@ -68,23 +68,48 @@ impl Loads {
     }
 }
 
-/// Natural curvatures (k₁, k₂, twist) as polynomials in arclength \[m\], lowest degree first.
+/// Natural curvatures (k₁, k₂, twist): polynomials in arclength plus a table between whose rows they are linear.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NaturalCurvature {
-    /// Coefficients of k₁, k₂ and twist \[1/m, 1/m², …\].
+    /// Coefficients of k₁, k₂ and twist, lowest degree first \[1/m, 1/m², …\].
     pub coefficients: [Vec<f64>; 3],
+    /// Arclengths \[m\], increasing, and the curvatures there \[1/m\]; empty for none.
+    pub table: Vec<(f64, Vec3)>,
 }
 
 impl NaturalCurvature {
-    /// The same curvature everywhere.
-    pub fn uniform(k: Vec3) -> Self {
-        Self { coefficients: [vec![k[0]], vec![k[1]], vec![k[2]]] }
+    /// Polynomials only.
+    pub fn polynomials(coefficients: [Vec<f64>; 3]) -> Self {
+        Self { coefficients, table: Vec::new() }
     }
 
-    /// κ̄(s).
+    /// A table only.
+    pub fn tabulated(table: Vec<(f64, Vec3)>) -> Self {
+        Self { coefficients: Default::default(), table }
+    }
+
+    /// The same curvature everywhere.
+    pub fn uniform(k: Vec3) -> Self {
+        Self::polynomials([vec![k[0]], vec![k[1]], vec![k[2]]])
+    }
+
+    /// κ̄(s); beyond the ends of the table its last row holds.
     pub fn at(&self, s: f64) -> Vec3 {
         let horner = |c: &Vec<f64>| c.iter().rev().fold(0.0, |sum, c| sum * s + c);
-        Vec3::from_fn(|i, _| horner(&self.coefficients[i]))
+        let mut k = Vec3::from_fn(|i, _| horner(&self.coefficients[i]));
+        if !self.table.is_empty() {
+            let after = self.table.partition_point(|row| row.0 <= s);
+            let last = self.table.len() - 1;
+            let (a, b) = (self.table[after.saturating_sub(1)], self.table[after.min(last)]);
+            let t = if b.0 > a.0 { ((s - a.0) / (b.0 - a.0)).clamp(0.0, 1.0) } else { 0.0 };
+            k += a.1 + (b.1 - a.1) * t;
+        }
+        k
+    }
+
+    fn is_finite(&self) -> bool {
+        let rows = self.table.iter().all(|(s, k)| s.is_finite() && k.iter().all(|x| x.is_finite()));
+        rows && self.coefficients.iter().flatten().all(|c| c.is_finite())
     }
 }
 
@@ -167,7 +192,7 @@ impl Rod {
 
     /// The same rod with a natural curvature, integrated against the shape functions.
     pub fn with_natural_curvature(mut self, natural: &NaturalCurvature) -> Result<Self, RodError> {
-        if !natural.coefficients.iter().flatten().all(|c| c.is_finite()) {
+        if !natural.is_finite() {
             return Err(RodError::NotFinite { what: "natural curvature" });
         }
         self.set_rest(|s| natural.at(s));

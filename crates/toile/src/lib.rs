@@ -25,6 +25,7 @@
 //! |---|---|
 //! | drape a scene | [`drape`], [`Drape`] |
 //! | drape the rods of a scene | [`drape_rods`], [`rod`] |
+//! | the natures behind drawn fibres | [`invert_rods`] |
 //! | simulate a scene | [`Simulation`] |
 //! | stretch, bending and residual per vertex | [`Fields`] |
 //! | a model of your own | [`sim`]: `Shell`, `ModelBuilder`, `equilibrium` |
@@ -45,7 +46,7 @@ mod simulate;
 pub use drape::{Drape, DrapeError, drape, scene_settings, set_threads};
 pub use fields::{Fields, shell_fields};
 pub use friction::{FrictionSolveError, solve_friction};
-pub use rods::{RodDrape, RodSceneError, drape_rods};
+pub use rods::{RodDrape, RodInversion, RodSceneError, drape_rods, invert_rods};
 pub use simulate::{Simulation, Start};
 
 pub use toile_cone as cone;

@@ -1,7 +1,9 @@
-//! Rods of a scene: their equilibrium.
+//! Rods of a scene: their equilibrium, and the natures behind drawn ones.
 
-use toile_io::{LoadedRod, Scene, SceneError, load_rods, scene_gravity};
-use toile_rod::{Loads, RefinedEquilibrium, RodError, StaticSettings};
+use toile_io::{DrawnFibre, LoadedRod, Scene, SceneError, load_drawn, load_rods, scene_gravity};
+use toile_rod::{
+    FibreInversion, Fit, Loads, RefinedEquilibrium, RodError, StaticSettings, fit, invert_fibre,
+};
 
 /// A draped rod: what went in and what came out.
 #[derive(Clone, Debug)]
@@ -36,6 +38,12 @@ pub enum RodSceneError {
         "hair is drawn, not described: `toile invert` finds its natural shape; `drape` takes tables [[rod]]"
     )]
     OnlyHair,
+    /// Inversion of fibres in contact.
+    #[error(
+        "`invert` takes fibres one by one; it does not know colliders for them yet: remove the tables [[collider]] and \
+         [self_contact]"
+    )]
+    InvertContact,
     /// Statics with contact is not there yet.
     #[error(
         "`drape` does not know colliders for rods yet; remove the tables [[collider]] and [self_contact]"
@@ -70,4 +78,44 @@ pub fn drape_rods(
         Ok(RodDrape { loaded, result })
     };
     load_rods(scene)?.into_par_iter().enumerate().map(one).collect()
+}
+
+/// A drawn fibre, the rod fitted to it, and the nature with which it rests there.
+#[derive(Clone, Debug)]
+pub struct RodInversion {
+    /// What was drawn.
+    pub drawn: DrawnFibre,
+    /// The rod in its shape.
+    pub fit: Fit,
+    /// Its natural curvatures and the certificate.
+    pub result: FibreInversion,
+}
+
+/// Finds the natural shapes for which the drawn fibres of a scene (`curve` of a rod, `strands` of hair) are
+/// equilibria, each alone. Also returns what was unusual in the files.
+///
+/// Same scene, same bits, whatever the number of threads.
+pub fn invert_rods(scene: &Scene) -> Result<(Vec<RodInversion>, Vec<String>), RodSceneError> {
+    use rayon::prelude::*;
+    if !scene.shells.is_empty() {
+        return Err(RodSceneError::Mixed);
+    }
+    if !scene.colliders.is_empty() || scene.self_contact.is_some() {
+        return Err(RodSceneError::InvertContact);
+    }
+    let gravity = scene_gravity(scene);
+    let (fibres, notes) = load_drawn(scene)?;
+    let one = |(rod, drawn): (usize, DrawnFibre)| {
+        let solve = || {
+            let fit = fit(&drawn.curve, drawn.section, drawn.d1, &drawn.settings)?;
+            let loads = Loads::weight(&drawn.section, gravity);
+            let result = invert_fibre(&fit.rod, &fit.q, &loads)?;
+            Ok((fit, result))
+        };
+        let (fit, result) = solve().map_err(|source| RodSceneError::Rod { rod, source })?;
+        Ok(RodInversion { drawn, fit, result })
+    };
+    let found: Result<Vec<RodInversion>, RodSceneError> =
+        fibres.into_par_iter().enumerate().map(one).collect();
+    Ok((found?, notes))
 }

@@ -67,3 +67,64 @@ fn bad_rods_are_answered_in_words() {
         assert!(said(&output).contains(expected), "{}", said(&output));
     }
 }
+
+const DRAWN: &str = r#"
+[[rod]]
+curve = "strand.obj"
+elements = 20
+bending_stiffness = [1.0e-6, 1.0e-6]
+twisting_stiffness = 7.0e-7
+linear_density = 2.0e-5
+"#;
+
+fn strand() -> String {
+    let mut text = String::new();
+    for i in 0..200 {
+        let t = f64::from(i) / 199.0;
+        let (a, r) = (14.0 * t, 0.02 * (1.0 + 0.5 * t));
+        text += &format!("v {} {} {}\n", r * a.cos(), r * a.sin(), -0.25 * t);
+    }
+    let indices: Vec<String> = (1..=200).map(|i| i.to_string()).collect();
+    text + "l " + &indices.join(" ") + "\n"
+}
+
+#[test]
+fn a_drawn_curl_is_inverted_and_drapes_back() {
+    let folder = Folder::new();
+    folder.write("strand.obj", &strand());
+    folder.write("drawn.toml", DRAWN);
+    let output = toile(&folder, &["invert", "drawn.toml", "--out", "found"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let drawn = table(folder.0.join("found/rod_0.csv"));
+    let output = toile(&folder, &["drape", "found/inverted.toml", "--out", "back"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    for (a, b) in drawn.iter().zip(table(folder.0.join("back/rod_0.csv"))) {
+        for (x, y) in a.iter().zip(b) {
+            assert!((x - y).abs() < 1e-9, "{a:?}");
+        }
+    }
+    let rest = fs::read_to_string(folder.0.join("found/rest.obj")).unwrap();
+    assert_eq!(rest.lines().filter(|l| l.starts_with("v ")).count(), 81);
+}
+
+#[test]
+fn soft_or_broken_strands_are_answered_in_words() {
+    let folder = Folder::new();
+    folder.write("strand.obj", "v 0 0 0\nv 0 0 0.25\nv 0 0 0.5\nl 1 2 3\n");
+    folder.write("drawn.toml", DRAWN);
+    let output = toile(&folder, &["invert", "drawn.toml", "--out", "found"]);
+    assert_eq!(code(&output), 1);
+    assert!(said(&output).contains("times as stiff"), "{}", said(&output));
+    for (strand, expected) in [
+        ("v 0 0 0\n", "two points apart"),
+        ("v 0 0 0\nv 0 0 0\nl 1 2\n", "two points apart"),
+        ("v 0 0 0\nv 0 0 nan\nl 1 2\n", "not finite"),
+        ("v 0 0 0\nv 0 1 0\nv 1 0 0\nv 1 1 0\nl 1 2\nl 3 4\n", "use a table [[hair]]"),
+        ("", "no strand"),
+    ] {
+        folder.write("strand.obj", strand);
+        let output = toile(&folder, &["invert", "drawn.toml", "--out", "found"]);
+        assert_eq!(code(&output), 2, "{strand}");
+        assert!(said(&output).contains(expected), "{}", said(&output));
+    }
+}

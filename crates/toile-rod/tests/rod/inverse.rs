@@ -97,7 +97,7 @@ fn the_drawn_shape_is_an_equilibrium_of_its_nature() {
 
 #[test]
 fn the_discrete_nature_approaches_the_continuous_one() {
-    let natural = NaturalCurvature { coefficients: [vec![20.0, 10.0], vec![5.0], vec![3.0]] };
+    let natural = NaturalCurvature::polynomials([vec![20.0, 10.0], vec![5.0], vec![3.0]]);
     let clamp = Clamp {
         position: Vec3::zeros(),
         frame: Mat3::from_columns(&[Vec3::x(), -Vec3::y(), -Vec3::z()]),

@@ -60,7 +60,7 @@ fn cases() -> Vec<Case> {
                 linear_density: number("linear_density_kg_per_m"),
             },
             clamp: Clamp { position: vec3(&i["clamp_position_m"]), frame },
-            natural: NaturalCurvature { coefficients: ["k1", "k2", "k3_twist"].map(poly) },
+            natural: NaturalCurvature::polynomials(["k1", "k2", "k3_twist"].map(poly)),
             gravity: vec3(&i["gravity_m_per_s2"]),
             stations: v["stations"].as_array().unwrap().iter().map(station).collect(),
         }

@@ -151,8 +151,7 @@ fn beyond_the_threshold_the_rod_falls_to_a_stable_side() {
 
 #[test]
 fn natural_curl_without_weight_stays_put() {
-    let natural =
-        NaturalCurvature { coefficients: [vec![3.0, -1.0, 0.5], vec![0.2], vec![4.0, 2.0]] };
+    let natural = NaturalCurvature::polynomials([vec![3.0, -1.0, 0.5], vec![0.2], vec![4.0, 2.0]]);
     let rod = Rod::new(Model::SuperClothoid, 8, 1.0, UNIT, along_x())
         .unwrap()
         .with_natural_curvature(&natural)
