@@ -207,6 +207,7 @@ Examples:
   toile validate shells --out report --cases end-shear,hemisphere
   toile validate incline --out report --mu-over-tan 1.05,0.95 --triangles 722
   toile validate cylinder --out report --offset 0.64
+  toile validate buckling --out report --elements 16,64
 
 Models: koiter-average, koiter-sin, koiter-tan, ds-hinge. Exit codes: 0 OK, 1 KO, 2 bad input.";
 
@@ -224,6 +225,14 @@ pub(crate) enum Protocol {
     Incline(InclineArgs),
     /// The friction at which cloth slips over a cylinder, against the weighted capstan: cylinder.csv.
     Cylinder(CylinderArgs),
+    /// Heavy rods against the elastica: rod_cantilever.csv.
+    RodCantilever(RodProtocolArgs),
+    /// Frequencies of a clamped rod against those of a beam: frequencies.csv.
+    Frequencies(RodProtocolArgs),
+    /// Euler, Greenhill, Prandtl-Michell and the twisted ring: buckling.csv.
+    Buckling(RodProtocolArgs),
+    /// The natural curvature at which a hanging rod leaves its plane: bend_twist.csv.
+    BendTwist(RodProtocolArgs),
 }
 
 #[derive(Debug, Args)]
@@ -261,6 +270,23 @@ pub(crate) struct FrictionCommon {
     #[arg(long, value_parser = positive)]
     pub(crate) tolerance: Option<f64>,
     /// Few points on coarse meshes: seconds instead of minutes.
+    #[arg(long)]
+    pub(crate) quick: bool,
+}
+
+/// What the protocols of rods share.
+#[derive(Debug, Args)]
+pub(crate) struct RodProtocolArgs {
+    /// Folder for tables and figures; made if it does not exist.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Elements, coarsest first; the finest is judged [default: 4,8,16,32,64].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) elements: Option<Vec<usize>>,
+    /// Allowed relative deviation [default: 0.005].
+    #[arg(long, value_parser = positive)]
+    pub(crate) tolerance: Option<f64>,
+    /// Fewer resolutions.
     #[arg(long)]
     pub(crate) quick: bool,
 }

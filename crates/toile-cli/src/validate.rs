@@ -6,8 +6,8 @@ use std::time::Instant;
 use toile::io::atomic_write;
 use toile::validate::protocol::{
     BucklingSettings, CantileverSeries, CantileverSettings, CylinderSettings, InclineSettings,
-    Outcome as Found, RotationSettings, TableRow, cantilever, cylinder, incline, lateral_buckling,
-    rotation,
+    Outcome as Found, RodSettings, RotationSettings, TableRow, bend_twist, buckling, cantilever,
+    cylinder, frequencies, incline, lateral_buckling, rod_cantilever, rotation,
 };
 use toile::validate::shells::{
     Case, Settings as ShellSettings, ShellCaseError, end_moment, end_shear, hemisphere,
@@ -15,8 +15,8 @@ use toile::validate::shells::{
 };
 
 use crate::args::{
-    BucklingArgs, CantileverArgs, CylinderArgs, Global, InclineArgs, Protocol, RotationArgs,
-    ShellCase, ShellsArgs,
+    BucklingArgs, CantileverArgs, CylinderArgs, Global, InclineArgs, Protocol, RodProtocolArgs,
+    RotationArgs, ShellCase, ShellsArgs,
 };
 use crate::drape::make_folder;
 use crate::json::{self, Object};
@@ -48,10 +48,35 @@ pub(crate) fn run(protocol: &Protocol, global: &Global) -> Result<Outcome, Failu
             let settings = cylinder_settings(args);
             measured(&args.common.out, "cylinder", global, |told| cylinder(&settings, told))
         }
+        Protocol::RodCantilever(args) => {
+            let settings = rod_settings(args);
+            measured(&args.out, "rod_cantilever", global, |told| rod_cantilever(&settings, told))
+        }
+        Protocol::Frequencies(args) => {
+            let settings = rod_settings(args);
+            measured(&args.out, "frequencies", global, |told| frequencies(&settings, told))
+        }
+        Protocol::Buckling(args) => {
+            let settings = rod_settings(args);
+            measured(&args.out, "buckling", global, |told| buckling(&settings, told))
+        }
+        Protocol::BendTwist(args) => {
+            let settings = rod_settings(args);
+            measured(&args.out, "bend_twist", global, |told| bend_twist(&settings, told))
+        }
     }
 }
 
 type Told<'a> = toile::validate::protocol::Progress<'a>;
+
+fn rod_settings(args: &RodProtocolArgs) -> RodSettings {
+    let mut settings = if args.quick { RodSettings::quick() } else { RodSettings::default() };
+    if let Some(elements) = &args.elements {
+        settings.elements = elements.clone();
+    }
+    settings.tolerance = args.tolerance.unwrap_or(settings.tolerance);
+    settings
+}
 
 fn cantilever_settings(args: &CantileverArgs) -> CantileverSettings {
     let mut settings = match &args.common.nu {

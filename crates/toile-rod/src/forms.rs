@@ -4,8 +4,9 @@ use nalgebra::DMatrix;
 use toile_num::Matrix;
 
 use crate::RodError;
-use crate::chain::{Chain, Form, LOCAL, STATE, Transition, dense};
-use crate::element::Columns;
+use crate::chain::{Chain, Form, STATE, Transition, dense};
+use crate::element::{Columns, Node};
+use crate::motion::point_rows;
 use crate::rod::{Loads, Rod};
 use crate::rotation::{Mat3, Vec3, cross_matrix};
 
@@ -90,20 +91,8 @@ impl Shape {
         Self { parts, load_gradient: gradient, load_energy: energy }
     }
 
-    /// The form of one element in a mix.
     fn form(&self, rod: &Rod, e: usize, mix: Mix) -> Form {
-        let part = &self.parts[e];
-        let mut form = part.mass * mix.mass + part.geometric * mix.geometric;
-        let k = rod.section().stiffness() * (rod.lengths()[e] * mix.elastic);
-        let gram = rod.model().gram();
-        for a in 0..2 {
-            for b in 0..2 {
-                for c in 0..3 {
-                    form[(6 + 3 * a + c, 6 + 3 * b + c)] += k[c] * gram[a][b];
-                }
-            }
-        }
-        form
+        mix_form(rod, &self.parts[e], e, mix)
     }
 
     /// Factorises a mix in linear time.
@@ -117,6 +106,59 @@ impl Shape {
         let n = self.parts.len();
         dense(rod.model(), n, |e| self.form(rod, e, mix), |e| self.parts[e].transition)
     }
+}
+
+/// The form of one element in a mix.
+pub(crate) fn mix_form(rod: &Rod, part: &Parts, e: usize, mix: Mix) -> Form {
+    let mut form = part.mass * mix.mass + part.geometric * mix.geometric;
+    let k = rod.section().stiffness() * (rod.lengths()[e] * mix.elastic);
+    let gram = rod.model().gram();
+    for a in 0..2 {
+        for b in 0..2 {
+            for c in 0..3 {
+                form[(6 + 3 * a + c, 6 + 3 * b + c)] += k[c] * gram[a][b];
+            }
+        }
+    }
+    form
+}
+
+/// How the state of an element's second joint follows from its local vector.
+pub(crate) fn transition(part: &Parts) -> Transition {
+    part.transition
+}
+
+impl Parts {
+    /// Mass and transition of sampled nodes, without loads.
+    pub(crate) fn inertial(nodes: &[Node], end: &Node, density: f64) -> Self {
+        let mut mass = Form::zeros();
+        for node in nodes {
+            let rows = point_rows(&node.r, &node.j);
+            mass += rows.transpose() * (rows * (density * node.weight));
+        }
+        Self {
+            mass,
+            geometric: Form::zeros(),
+            transition: transition_to(end),
+            theta: end.theta,
+            j: end.j,
+            reach: end.r,
+            moment: end.moment,
+            j_integral: Columns::zeros(),
+        }
+    }
+}
+
+fn transition_to(end: &Node) -> Transition {
+    let mut transition = Transition::zeros();
+    let identity = Mat3::identity();
+    transition.fixed_view_mut::<3, 3>(0, 0).copy_from(&identity);
+    transition.fixed_view_mut::<3, 3>(0, 3).copy_from(&-cross_matrix(&end.r));
+    transition.fixed_view_mut::<3, 6>(0, 6).copy_from(&end.j);
+    transition.fixed_view_mut::<3, 3>(3, 3).copy_from(&identity);
+    transition.fixed_view_mut::<3, 6>(3, 6).copy_from(&end.theta);
+    transition.fixed_view_mut::<3, 3>(6, STATE).copy_from(&identity);
+    transition
 }
 
 /// ∂²(energy)/∂q² under dead loads, as a full matrix.
@@ -165,10 +207,7 @@ fn element_parts(
         if !second {
             return;
         }
-        let mut rows = Matrix::<3, LOCAL>::zeros();
-        rows.fixed_view_mut::<3, 3>(0, 0).copy_from(&Mat3::identity());
-        rows.fixed_view_mut::<3, 3>(0, 3).copy_from(&-cross_matrix(&node.r));
-        rows.fixed_view_mut::<3, 6>(0, 6).copy_from(&node.j);
+        let rows = point_rows(&node.r, &node.j);
         mass += rows.transpose() * (rows * (density * node.weight));
         // Everything beyond σ: N = ∫ (r − r(σ)) ⊗ f, and f ↦ (N − tr N) d = ∫ (d × ρ) × f.
         let left = arc.length - node.s;
@@ -184,14 +223,7 @@ fn element_parts(
         cross += lever;
         own += node.theta.transpose() * lever;
     });
-    let mut transition = Transition::zeros();
-    let identity = Mat3::identity();
-    transition.fixed_view_mut::<3, 3>(0, 0).copy_from(&identity);
-    transition.fixed_view_mut::<3, 3>(0, 3).copy_from(&-cross_matrix(&end.r));
-    transition.fixed_view_mut::<3, 6>(0, 6).copy_from(&end.j);
-    transition.fixed_view_mut::<3, 3>(3, 3).copy_from(&identity);
-    transition.fixed_view_mut::<3, 6>(3, 6).copy_from(&end.theta);
-    transition.fixed_view_mut::<3, 3>(6, STATE).copy_from(&identity);
+    let transition = transition_to(&end);
     if second {
         geometric.fixed_view_mut::<3, 6>(3, 6).copy_from(&-cross);
         geometric.fixed_view_mut::<6, 3>(6, 3).copy_from(&-cross.transpose());

@@ -30,6 +30,7 @@
 //! | frequencies, thresholds | [`frequencies`], [`stability_margin`] |
 //! | a rod in the shape of a drawn curve | [`Curve`], [`fit()`] |
 //! | the natural shape behind a shape | [`invert_fibre`] |
+//! | motion, in linear time per step | [`step`], [`RodState`] |
 //! | one clothoid, to round-off | [`clothoid`] |
 //!
 //! References: Bertails et al. 2006 (super-helices); Casati and Bertails-Descoubes 2013 (super-clothoids);
@@ -46,6 +47,7 @@ mod fit;
 mod forms;
 mod helix_fit;
 mod inverse;
+mod motion;
 mod panel;
 mod refine;
 mod rod;
@@ -61,6 +63,9 @@ pub use fit::{Fit, FitSettings, distances, fit};
 pub use forms::{hessian, mass_matrix};
 pub use helix_fit::{HelixArc, short_helix};
 pub use inverse::{FibreInversion, invert_fibre, natural_curvature_at, natural_curvatures};
+pub use motion::{
+    ClampMotion, RodState, StepSettings, acceleration, acceleration_dense, energies, step,
+};
 pub use refine::{RefinedEquilibrium, RodSpec};
 pub use rod::{Clamp, Loads, NaturalCurvature, Rod, Section, Station};
 pub use rotation::{Mat3, Vec3, cross_matrix, straightened, turn, turn_integral};
