@@ -54,6 +54,8 @@ pub(crate) enum Command {
     Drape(DrapeArgs),
     /// Let a scene move: cloth, colliders, exact dry friction.
     Simulate(SimulateArgs),
+    /// Find the natural shapes for which drawn fibres are stable equilibria.
+    Invert(InvertArgs),
     /// Say in words what is wrong with a mesh or a scene.
     Check(CheckArgs),
     /// Measure shells against reference curves and judge them.
@@ -79,6 +81,7 @@ Writes into DIR, in the units and axes of the input and with its vertex order:
   certificate.json      is it an equilibrium? figures, verdict and reason
   contacts.jsonl        with colliders or self-contact: place, normal and force [N] of every contact
   log.jsonl             one line per Newton step, and where the time went
+For rods: rod_0.csv, … with s,x,y,z and the frame d1, d2, d3 at --stations points, and certificate.json.
 
 On colliders, or with [self_contact], the cloth first falls with exact friction until it rests, which takes longer;
 colliders that move stand still where they start.
@@ -101,6 +104,9 @@ pub(crate) struct DrapeArgs {
     /// Folder for the results; made if it does not exist.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) out: PathBuf,
+    /// Points of a rod's table, from clamp to tip [default: 21].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
+    pub(crate) stations: Option<u32>,
     #[command(flatten)]
     pub(crate) solver: SolverArgs,
     /// Push cloth that starts inside colliders out of them first.
@@ -148,6 +154,30 @@ pub(crate) struct SimulateArgs {
     pub(crate) push_out: bool,
 }
 
+const INVERT_HELP: &str = "\
+The scene has a table [[rod]] with `curve = \"strand.obj\"`, or [[hair]] with `strands = \"hair.obj\"` (also .ply with strand
+numbers, .hair, .tfx), and the material of the fibres.
+
+Writes into DIR:
+  equilibrium.obj       the fitted fibres, as polylines
+  rest.obj              their natural shapes
+  rod_0.csv …           s,x,y,z and the frame at 21 stations (the first 100 fibres)
+  natural_0.csv …       natural curvatures s,k1,k2,twist
+  inverted.toml         a scene whose drape is the drawn shape (super-clothoids)
+  certificate.json      forces, stability, distance from the drawing, verdict and reason
+
+Exit codes: 0 certified, 1 not certified (the reason says how much stiffer fibres must be), 2 bad input.";
+
+#[derive(Debug, Args)]
+#[command(after_help = INVERT_HELP)]
+pub(crate) struct InvertArgs {
+    /// The scene, TOML or JSON.
+    pub(crate) scene: PathBuf,
+    /// Folder for the results; made if it does not exist.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+}
+
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct SolverArgs {
     /// Largest force left at a vertex, relative to the mean weight of a vertex [default: the scene's, or 1e-9].
@@ -188,6 +218,7 @@ Examples:
   toile validate shells --out report --cases end-shear,hemisphere
   toile validate incline --out report --mu-over-tan 1.05,0.95 --triangles 722
   toile validate cylinder --out report --offset 0.64
+  toile validate buckling --out report --elements 16,64
 
 Models: koiter-average, koiter-sin, koiter-tan, ds-hinge. Exit codes: 0 OK, 1 KO, 2 bad input.";
 
@@ -209,6 +240,14 @@ pub(crate) enum Protocol {
     Capstan(CapstanArgs),
     /// A strip pushed against the ground until its tip slips, against the elastica: stick_slip.csv.
     StickSlip(StickSlipArgs),
+    /// Heavy rods against the elastica: rod_cantilever.csv.
+    RodCantilever(RodProtocolArgs),
+    /// Frequencies of a clamped rod against those of a beam: frequencies.csv.
+    Frequencies(RodProtocolArgs),
+    /// Euler, Greenhill, Prandtl-Michell and the twisted ring: buckling.csv.
+    Buckling(RodProtocolArgs),
+    /// The natural curvature at which a hanging rod leaves its plane: bend_twist.csv.
+    BendTwist(RodProtocolArgs),
 }
 
 #[derive(Debug, Args)]
@@ -246,6 +285,23 @@ pub(crate) struct FrictionCommon {
     #[arg(long, value_parser = positive)]
     pub(crate) tolerance: Option<f64>,
     /// Few points on coarse meshes: seconds instead of minutes.
+    #[arg(long)]
+    pub(crate) quick: bool,
+}
+
+/// What the protocols of rods share.
+#[derive(Debug, Args)]
+pub(crate) struct RodProtocolArgs {
+    /// Folder for tables and figures; made if it does not exist.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Elements, coarsest first; the finest is judged [default: 4,8,16,32,64].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) elements: Option<Vec<usize>>,
+    /// Allowed relative deviation [default: 0.005].
+    #[arg(long, value_parser = positive)]
+    pub(crate) tolerance: Option<f64>,
+    /// Fewer resolutions.
     #[arg(long)]
     pub(crate) quick: bool,
 }

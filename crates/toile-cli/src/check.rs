@@ -124,6 +124,12 @@ fn check_scene(path: &Path, report: &mut Report) {
             g.x, g.y, g.z
         ));
     }
+    if !scene.rods.is_empty() {
+        report.fact(format!("{} rod(s)", scene.rods.len()));
+        if let Err(error) = toile::io::load_rods(&scene) {
+            scene_error(&error, report);
+        }
+    }
     for i in 0..scene.shells.len() {
         let loaded = load_shell(&scene, i);
         let name = loaded.as_ref().map_or_else(|_| String::new(), |l| format!(" ({})", l.name));

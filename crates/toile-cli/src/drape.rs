@@ -8,10 +8,13 @@ use toile::{Drape, Start, scene_settings};
 
 use crate::args::{DrapeArgs, Global, SolverArgs};
 use crate::progress::{Progress, catch_interrupts};
-use crate::{Failure, Outcome, files, json, summary};
+use crate::{Failure, Outcome, files, json, rod, summary};
 
 pub(crate) fn run(args: &DrapeArgs, global: &Global) -> Result<Outcome, Failure> {
     let scene = load_scene(&args.scene)?;
+    if rod::has_rods(&scene) {
+        return rod::drape(&scene, args, global);
+    }
     let start = if args.push_out { Start::PushOut } else { Start::AsGiven };
     let contact = Contact { start, drift: args.drift.unwrap_or(0.0) };
     let written = drape_to(&scene, &args.out, &args.solver, contact, global)?;

@@ -13,6 +13,8 @@ mod files;
 mod friction;
 mod json;
 mod progress;
+mod rod;
+mod rod_invert;
 mod simulate;
 mod summary;
 mod validate;
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Drape(args) => drape::run(args, global),
         Command::Simulate(args) => simulate::run(args, global),
+        Command::Invert(args) => rod::invert(args, global),
         Command::Check(args) => check::run(args, global),
         Command::Validate(protocol) => validate::run(protocol, global),
         Command::Friction(args) => friction::run(args, global),

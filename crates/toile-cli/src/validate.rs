@@ -6,8 +6,9 @@ use std::time::Instant;
 use toile::io::atomic_write;
 use toile::validate::protocol::{
     BucklingSettings, CantileverSeries, CantileverSettings, CapstanSettings, CylinderSettings,
-    InclineSettings, Outcome as Found, RotationSettings, StickSlipSettings, TableRow, cantilever,
-    capstan, cylinder, incline, lateral_buckling, rotation, stick_slip,
+    InclineSettings, Outcome as Found, RodSettings, RotationSettings, StickSlipSettings, TableRow,
+    bend_twist, buckling, cantilever, capstan, cylinder, frequencies, incline, lateral_buckling,
+    rod_cantilever, rotation, stick_slip,
 };
 use toile::validate::shells::{
     Case, Settings as ShellSettings, ShellCaseError, end_moment, end_shear, hemisphere,
@@ -16,7 +17,7 @@ use toile::validate::shells::{
 
 use crate::args::{
     BucklingArgs, CantileverArgs, CapstanArgs, CylinderArgs, Global, InclineArgs, Protocol,
-    RotationArgs, ShellCase, ShellsArgs, StickSlipArgs,
+    RodProtocolArgs, RotationArgs, ShellCase, ShellsArgs, StickSlipArgs,
 };
 use crate::drape::make_folder;
 use crate::json::{self, Object};
@@ -56,10 +57,35 @@ pub(crate) fn run(protocol: &Protocol, global: &Global) -> Result<Outcome, Failu
             let settings = stick_slip_settings(args);
             measured(&args.common.out, "stick_slip", global, |told| stick_slip(&settings, told))
         }
+        Protocol::RodCantilever(args) => {
+            let settings = rod_settings(args);
+            measured(&args.out, "rod_cantilever", global, |told| rod_cantilever(&settings, told))
+        }
+        Protocol::Frequencies(args) => {
+            let settings = rod_settings(args);
+            measured(&args.out, "frequencies", global, |told| frequencies(&settings, told))
+        }
+        Protocol::Buckling(args) => {
+            let settings = rod_settings(args);
+            measured(&args.out, "buckling", global, |told| buckling(&settings, told))
+        }
+        Protocol::BendTwist(args) => {
+            let settings = rod_settings(args);
+            measured(&args.out, "bend_twist", global, |told| bend_twist(&settings, told))
+        }
     }
 }
 
 type Told<'a> = toile::validate::protocol::Progress<'a>;
+
+fn rod_settings(args: &RodProtocolArgs) -> RodSettings {
+    let mut settings = if args.quick { RodSettings::quick() } else { RodSettings::default() };
+    if let Some(elements) = &args.elements {
+        settings.elements = elements.clone();
+    }
+    settings.tolerance = args.tolerance.unwrap_or(settings.tolerance);
+    settings
+}
 
 fn cantilever_settings(args: &CantileverArgs) -> CantileverSettings {
     let mut settings = match &args.common.nu {

@@ -5,6 +5,8 @@
 //! | read a mesh of any format | [`read_mesh`], in memory [`parse_mesh`] |
 //! | read a scene | [`load_scene`], in memory [`parse_scene`] |
 //! | the colliders of a scene | [`load_colliders`] |
+//! | the rods of a scene, and their stations | [`load_rods`], [`write_stations`] |
+//! | drawn fibres: hair files | [`load_drawn`], [`read_strands`], [`write_strands`] |
 //! | the JSON schema of scenes | [`scene_schema`] |
 //! | write OBJ, PLY, GLB, VTK, CSV | [`write_obj`], [`write_ply`], [`write_glb`], [`write_vtp`], [`write_csv`] |
 //! | friction problems and their solutions | [`read_friction`], [`write_friction`] |
@@ -38,14 +40,17 @@ mod picture;
 mod ply;
 mod ply_header;
 mod ply_write;
+mod rods;
 mod scene;
 mod scene_check;
 mod scene_contact;
 mod scene_error;
 mod scene_load;
+mod scene_rod;
 mod scene_schema;
 mod scene_tree;
 mod stl;
+mod strands;
 mod suggest;
 mod vtk;
 mod weld;
@@ -68,6 +73,7 @@ pub use obj::{parse_stitches, read_stitches};
 pub use obj_write::{ObjWriter, obj_to, write_obj};
 pub use picture::{Picture, PictureMesh, View, png_to, render};
 pub use ply_write::{PlyWriter, ply_to, write_ply};
+pub use rods::{DrawnFibre, LoadedRod, load_drawn, load_rods, write_natural, write_stations};
 pub use scene::{
     Annulus, Bending, Cone, Cylinder, Disc, DiscreteShells, Generator, Koiter, Material, Membrane,
     MeshSource, Normals, Pins, Plane, Rectangle, Rest, Scene, Sheet, Shell, Solver, Sphere, Strip,
@@ -79,6 +85,8 @@ pub use scene_contact::{
 };
 pub use scene_error::{Diagnostic, SceneError};
 pub use scene_load::{SceneFormat, load_scene, parse_scene};
+pub use scene_rod::{HairTable, NaturalPolynomials, NaturalSource, RodClamp, RodModel, RodTable};
 pub use scene_schema::scene_schema;
 pub use scene_tree::SceneSource;
+pub use strands::{StrandFormat, Strands, parse_strands, read_strands, write_strands};
 pub use vtk::{vtp_to, write_vtp};

@@ -6,11 +6,11 @@
 
 use crate::error::{MeshError, Place, excerpt};
 use crate::mesh::MeshData;
-use crate::ply_header::{Element, Encoding, Kind, Property, header};
+use crate::ply_header::{Element, Encoding, Header, Kind, Property, header};
 use crate::weld::UvWeld;
 
 /// The data after the header, read number by number.
-struct Body<'a> {
+pub(crate) struct Body<'a> {
     bytes: &'a [u8],
     at: usize,
     encoding: Encoding,
@@ -19,8 +19,13 @@ struct Body<'a> {
 
 const CUT: &str = "the file is cut short or damaged; export it again";
 
-impl Body<'_> {
-    fn place(&self) -> Place {
+impl<'a> Body<'a> {
+    /// What follows a header.
+    pub(crate) fn new(bytes: &'a [u8], header: &Header) -> Self {
+        Body { bytes, at: header.length, encoding: header.encoding, line: header.lines + 1 }
+    }
+
+    pub(crate) fn place(&self) -> Place {
         match self.encoding {
             Encoding::Ascii => Place::Line(self.line),
             _ => Place::Byte(self.at),
@@ -39,7 +44,7 @@ impl Body<'_> {
         }
     }
 
-    fn number(&mut self, kind: Kind) -> Result<f64, MeshError> {
+    pub(crate) fn number(&mut self, kind: Kind) -> Result<f64, MeshError> {
         if self.encoding == Encoding::Ascii {
             return self.word();
         }
@@ -102,7 +107,7 @@ impl Body<'_> {
         Ok(n as usize)
     }
 
-    fn skip(&mut self, property: &Property) -> Result<(), MeshError> {
+    pub(crate) fn skip(&mut self, property: &Property) -> Result<(), MeshError> {
         let times = match property.list {
             Some(length) => self.list_length(length, property.kind)?,
             None => 1,
@@ -117,8 +122,7 @@ impl Body<'_> {
 pub(crate) fn parse(bytes: &[u8]) -> Result<MeshData, MeshError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let header = header(bytes)?;
-    let mut body =
-        Body { bytes, at: header.length, encoding: header.encoding, line: header.lines + 1 };
+    let mut body = Body::new(bytes, &header);
     let mut mesh = MeshData::default();
     let mut corners = Corners::default();
     for (i, element) in header.elements.iter().enumerate() {

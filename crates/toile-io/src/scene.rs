@@ -6,6 +6,7 @@
 use crate::axes::{Axes, Up};
 use crate::scene_contact::{Collider, SelfContact, Time};
 use crate::scene_error::SceneError;
+use crate::scene_rod::{HairTable, RodTable};
 use crate::scene_tree::SceneSource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,12 @@ pub struct Scene {
     /// The shells: cloth, plates, anything thin.
     #[serde(default, rename = "shell")]
     pub shells: Vec<Shell>,
+    /// Rods clamped at one end.
+    #[serde(default, rename = "rod", skip_serializing_if = "Vec::is_empty")]
+    pub rods: Vec<RodTable>,
+    /// Hair: many rods with one material.
+    #[serde(default, rename = "hair", skip_serializing_if = "Vec::is_empty")]
+    pub hair: Vec<HairTable>,
     /// What the cloth can touch.
     #[serde(default, rename = "collider", skip_serializing_if = "Vec::is_empty")]
     pub colliders: Vec<Collider>,
@@ -414,6 +421,11 @@ impl Scene {
     /// are written in the axes of the scene like all others.
     pub fn file_axes(&self, shell: &Shell) -> Axes {
         self.axes(shell.scale.unwrap_or(1.0))
+    }
+
+    /// Axes of points that the scene file itself holds, in metres.
+    pub fn own_axes(&self) -> Axes {
+        self.axes(1.0)
     }
 
     /// A path of the scene file as seen from where the program runs.

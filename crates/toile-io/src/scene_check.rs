@@ -4,6 +4,7 @@ use crate::scene::{
     Bending, Generator, Koiter, Material, Membrane, MeshSource, Rest, Scene, Shell, Young,
 };
 use crate::scene_error::Diagnostic;
+use crate::scene_rod::{NaturalSource, RodTable};
 
 /// Vertices a generator may make: beyond it no solver here would finish.
 const MOST_VERTICES: u64 = 20_000_000;
@@ -14,14 +15,29 @@ const LONGEST: f64 = 1e9;
 /// All problems of meaning.
 pub(crate) fn check(scene: &Scene) -> Vec<Diagnostic> {
     let mut c = Checker { scene, found: Vec::new() };
-    if scene.shells.is_empty() {
-        c.report("", "the scene has no shell", "add a table [[shell]]");
+    if scene.shells.is_empty() && scene.rods.is_empty() && scene.hair.is_empty() {
+        c.report(
+            "",
+            "the scene has no shell, rod or hair",
+            "add a table [[shell]], [[rod]] or [[hair]]",
+        );
     }
     if let Some(g) = scene.gravity {
         c.finite("gravity", &g);
     }
     for (i, shell) in scene.shells.iter().enumerate() {
         c.shell(shell, &format!("shell[{i}]"));
+    }
+    for (i, rod) in scene.rods.iter().enumerate() {
+        c.rod(rod, &format!("rod[{i}]"));
+    }
+    for (i, hair) in scene.hair.iter().enumerate() {
+        let at = format!("hair[{i}]");
+        let section = (hair.bending_stiffness, hair.twisting_stiffness, hair.linear_density);
+        c.fibre(&at, hair.elements, section, hair.scale);
+        if let Some(noise) = hair.noise {
+            c.not_negative(&format!("{at}.noise"), noise, "m");
+        }
     }
     for (i, collider) in scene.colliders.iter().enumerate() {
         let key = |name: &str| format!("collider[{i}].{name}");
@@ -191,6 +207,80 @@ impl Checker<'_> {
                         "give the least corner first: [[x0, y0, z0], [x1, y1, z1]]",
                     );
                 }
+            }
+        }
+    }
+
+    fn fibre(
+        &mut self,
+        at: &str,
+        elements: u32,
+        (bending, twisting, density): ([f64; 2], f64, f64),
+        scale: Option<f64>,
+    ) {
+        let key = |name: &str| format!("{at}.{name}");
+        if !(1..=100_000).contains(&elements) {
+            let message = format!("`elements` must be 1 to 100000, found {elements}");
+            self.report(&key("elements"), message, "40 are plenty for most rods");
+        }
+        for (i, b) in bending.into_iter().enumerate() {
+            let help = "E I of the cross-section; a hair has about 5e-9 N·m²";
+            self.positive(&key(&format!("bending_stiffness[{i}]")), b, "N·m²", help);
+        }
+        let help = "G J of the cross-section; for a round one EI/(1 + ν)";
+        self.positive(&key("twisting_stiffness"), twisting, "N·m²", help);
+        self.positive(&key("linear_density"), density, "kg/m", "a hair has about 1e-5 kg/m");
+        if let Some(scale) = scale {
+            self.positive(&key("scale"), scale, "m", "0.01 for files in centimetres");
+        }
+    }
+
+    fn rod(&mut self, rod: &RodTable, at: &str) {
+        let key = |name: &str| format!("{at}.{name}");
+        let section = (rod.bending_stiffness, rod.twisting_stiffness, rod.linear_density);
+        self.fibre(at, rod.elements, section, rod.scale);
+        if let Some(length) = rod.length {
+            self.positive(&key("length"), length, "m", "the length of the rod in metres");
+        }
+        if rod.curve.is_none() {
+            for (name, given) in [("length", rod.length.is_some()), ("clamp", rod.clamp.is_some())]
+            {
+                if !given {
+                    let help = "or give `curve`, a file with the shape, from which it follows";
+                    self.report(at, format!("the rod has no `{name}`"), help);
+                }
+            }
+        }
+        if let Some(accuracy) = rod.accuracy {
+            self.not_negative(&key("accuracy"), accuracy, "");
+        }
+        if let Some(noise) = rod.noise {
+            self.not_negative(&key("noise"), noise, "m");
+        }
+        if let Some(NaturalSource::Polynomials(natural)) = &rod.natural_curvature {
+            for (name, list) in
+                [("k1", &natural.k1), ("k2", &natural.k2), ("twist", &natural.twist)]
+            {
+                if list.len() > 21 {
+                    let message = format!("{} coefficients, more than 21", list.len());
+                    let help =
+                        "natural curvature is a polynomial in arclength of degree 20 at most";
+                    self.report(&key(&format!("natural_curvature.{name}")), message, help);
+                }
+                for (i, c) in list.iter().enumerate() {
+                    self.finite(&key(&format!("natural_curvature.{name}[{i}]")), &[*c]);
+                }
+            }
+        }
+        if let Some(clamp) = &rod.clamp {
+            let parts = [
+                ("position", clamp.position),
+                ("d1", clamp.d1),
+                ("d2", clamp.d2),
+                ("d3", clamp.d3),
+            ];
+            for (name, v) in parts {
+                self.finite(&key(&format!("clamp.{name}")), &v);
             }
         }
     }

@@ -3,6 +3,7 @@
 use crate::error::excerpt;
 use crate::scene::{MeshSource, Rest, Scene};
 use crate::scene_error::{Diagnostic, SceneError};
+use crate::scene_rod::NaturalSource;
 use crate::scene_tree::{SceneSource, Tree, from_json, from_toml};
 use crate::{scene_check, scene_schema};
 use serde::Deserialize;
@@ -20,9 +21,6 @@ pub enum SceneFormat {
 
 /// The largest scene file that is read, 64 MiB.
 const LARGEST: u64 = 64 << 20;
-
-/// Tables of the contract whose issues are still open.
-const LATER: [&str; 2] = ["rod", "hair"];
 
 /// Reads a scene file (JSON if it ends in `.json`, else TOML), checks it, and checks that the files it
 /// names exist. Their paths are relative to the scene file.
@@ -71,23 +69,12 @@ fn parse_named(text: &str, format: SceneFormat, path: Option<&Path>) -> Result<S
     let mut root = tree.map_err(|(span, message, help)| {
         SceneError::one(Diagnostic::new(&file, text, span, message, help))
     })?;
-    let mut problems = Vec::new();
     if let Tree::Table(entries) = &mut root.value {
-        for entry in entries.iter().filter(|e| LATER.contains(&e.key.as_str())) {
-            problems.push(Diagnostic::new(
-                &file,
-                text,
-                entry.key_span.clone(),
-                format!("`{}` is not supported by this version yet", entry.key),
-                "remove the table; shells and colliders are supported",
-            ));
-        }
         // Editors find the schema by this key; it says nothing about the scene.
         let json = format == SceneFormat::Json;
-        let aside = |key: &str| LATER.contains(&key) || (json && key == "$schema");
-        entries.retain(|e| !aside(&e.key));
+        entries.retain(|e| !(json && e.key == "$schema"));
     }
-    problems.extend(scene_schema::check(&root, &file, text));
+    let mut problems = scene_schema::check(&root, &file, text);
     problems.sort_by_key(|p| (p.line, p.column));
     if !problems.is_empty() {
         return Err(SceneError::Invalid { problems });
@@ -122,6 +109,25 @@ fn check_files(scene: &Scene) -> Result<(), SceneError> {
                     format!("looked for {}; paths are relative to the scene file", place.display()),
                 ));
             }
+        }
+    }
+    let curves = (scene.rods.iter().enumerate())
+        .filter_map(|(i, rod)| rod.curve.as_ref().map(|path| (format!("rod[{i}].curve"), path)));
+    let natures =
+        (scene.rods.iter().enumerate()).filter_map(|(i, rod)| match &rod.natural_curvature {
+            Some(NaturalSource::File(path)) => Some((format!("rod[{i}].natural_curvature"), path)),
+            _ => None,
+        });
+    let strands = (scene.hair.iter().enumerate())
+        .map(|(i, hair)| (format!("hair[{i}].strands"), &hair.strands));
+    for (key, path) in curves.chain(natures).chain(strands) {
+        let place = scene.resolve(path);
+        if !place.is_file() {
+            problems.push(scene.source.diagnostic_at(
+                &key,
+                format!("the file `{}` does not exist", excerpt(path.as_bytes())),
+                format!("looked for {}; paths are relative to the scene file", place.display()),
+            ));
         }
     }
     for (i, collider) in scene.colliders.iter().enumerate() {

@@ -3,13 +3,14 @@
 //! References and solver must not know each other's answers:
 //!
 //! - *references*, computed here by methods that share nothing with the shell solver: a collocation solver for
-//!   boundary-value problems ([`bvp`]), the elastica curves it gives ([`elastica`]), and a Ritz method for the
+//!   boundary-value problems ([`bvp`]), the elastica curves it gives ([`elastica`]), hanging rods ([`kirchhoff`]), and a Ritz method for the
 //!   lateral buckling of a heavy plate ([`plate`], with its limits in [`lateral_buckling`]);
 //! - the [`protocol`]s, which put the shell solver through the published experiments;
 //! - *judgement*: a [`verdict`] OK or KO by a stated tolerance, its table as CSV, and its [`plot`] as SVG.
 
 pub mod bvp;
 pub mod elastica;
+pub mod kirchhoff;
 pub mod lateral_buckling;
 pub mod plate;
 pub mod plot;

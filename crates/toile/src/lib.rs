@@ -24,6 +24,8 @@
 //! | need | go to |
 //! |---|---|
 //! | drape a scene, in the air or on things | [`drape`], [`drape_on`], [`Drape`] |
+//! | drape the rods of a scene | [`drape_rods`], [`rod`] |
+//! | the natures behind drawn fibres | [`invert_rods`] |
 //! | simulate a scene | [`Simulation`] |
 //! | stretch, bending and residual per vertex | [`Fields`] |
 //! | a model of your own | [`sim`]: `Shell`, `ModelBuilder`, `equilibrium` |
@@ -38,6 +40,7 @@
 mod drape;
 mod fields;
 mod friction;
+mod rods;
 mod setting;
 mod shells;
 mod simulate;
@@ -45,6 +48,7 @@ mod simulate;
 pub use drape::{Drape, DrapeError, drape, drape_on, scene_settings, set_threads};
 pub use fields::{Fields, shell_fields};
 pub use friction::{FrictionSolveError, solve_friction};
+pub use rods::{RodDrape, RodInversion, RodSceneError, drape_rods, invert_rods};
 pub use simulate::{Simulation, Start};
 
 pub use toile_cone as cone;
@@ -53,6 +57,7 @@ pub use toile_energy as energy;
 pub use toile_geometry as geometry;
 pub use toile_io as io;
 pub use toile_num as num;
+pub use toile_rod as rod;
 pub use toile_sim as sim;
 pub use toile_solve as solve;
 pub use toile_validate as validate;

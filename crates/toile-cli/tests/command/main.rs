@@ -6,5 +6,6 @@ mod common;
 mod drape;
 mod friction;
 mod refusals;
+mod rod;
 mod simulate;
 mod validate;

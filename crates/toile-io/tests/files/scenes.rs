@@ -245,20 +245,60 @@ fn impossible_values_are_refused_where_they_stand() {
     let error = toml("up = \"z\"\n").unwrap_err();
     assert_eq!(
         error,
-        "scene:1:1: the scene has no shell\n1 | up = \"z\"\n  | ^\n  = add a table [[shell]]"
+        "scene:1:1: the scene has no shell, rod or hair\n1 | up = \"z\"\n  | ^\n  = add a table [[shell]], [[rod]] or [[hair]]"
     );
     let pins =
         "pins = { vertices = [0, 12], box = [[-1, -1, 0.9], [1, 1, 1.1]], group = \"waist\" }";
     assert!(broken(pins, "pins = {}").contains("scene:11:8: `pins` names nothing to hold"));
 }
 
+const ROD: &str = r#"
+[[rod]]
+model = "super-clothoid"
+elements = 40
+length = 0.5
+bending_stiffness = [1.0e-6, 1.0e-6]
+twisting_stiffness = 7.0e-7
+linear_density = 2.0e-5
+natural_curvature = { k1 = [30.0], k2 = [0.0], twist = [12.0] }
+clamp = { position = [0, 0, 0], d1 = [1, 0, 0], d2 = [0, -1, 0], d3 = [0, 0, -1] }
+"#;
+
 #[test]
-fn tables_of_later_versions_are_called_by_name() {
-    for (table, key) in [("[[rod]]\nlength = 1", "rod"), ("[[hair]]\nstrands = \"h.obj\"", "hair")]
-    {
-        let error = toml(&format!("{EXAMPLE}{table}\n")).unwrap_err();
-        let expected = format!("`{key}` is not supported by this version yet\n");
-        assert!(error.starts_with("scene:13:") && error.contains(&expected), "{error}");
+fn rods_are_read_as_the_contract_says() {
+    let scene = parse_scene(ROD, SceneFormat::Toml).unwrap();
+    let rods = toile_io::load_rods(&scene).unwrap();
+    assert_eq!(rods.len(), 1);
+    assert_eq!(rods[0].spec.length, 0.5);
+    assert_eq!(rods[0].spec.clamp.frame[(1, 1)], -1.0);
+    assert_eq!(rods[0].spec.natural.coefficients[2], [12.0]);
+    // y up: the tangent that points down there points down here.
+    let turned = format!(
+        "up = \"y\"\n{}",
+        ROD.replace("[0, -1, 0], d3 = [0, 0, -1]", "[0, 0, 1], d3 = [0, -1, 0]")
+    );
+    let turned = parse_scene(&turned, SceneFormat::Toml).unwrap();
+    let rods = toile_io::load_rods(&turned).unwrap();
+    assert_eq!(rods[0].spec.clamp.frame[(2, 2)], -1.0);
+}
+
+#[test]
+fn bad_rods_are_told_where() {
+    for (from, to, expected) in [
+        ("elements = 40", "elements = 0", "scene:4:12: `elements` must be 1 to 100000, found 0"),
+        ("length = 0.5", "length = -1", "scene:5:10: `length` must be positive"),
+        ("length = 0.5\n", "", "the rod has no `length`"),
+        ("7.0e-7", "nan", "`twisting_stiffness` must be positive, found NaN"),
+        ("k1 = [30.0]", "k1 = [inf]", "must be finite"),
+        ("super-clothoid", "super-heli", "\"super-helix\""),
+        ("d2 = [0, -1, 0]", "d2 = [0, 1, 0]", "right-handed"),
+    ] {
+        let text = ROD.replace(from, to);
+        let error = match parse_scene(&text, SceneFormat::Toml) {
+            Err(e) => e.to_string(),
+            Ok(scene) => toile_io::load_rods(&scene).unwrap_err().to_string(),
+        };
+        assert!(error.contains(expected), "{error}\n--- should hold\n{expected}");
     }
 }
 
@@ -306,7 +346,20 @@ fn the_schema_knows_every_supported_key() {
     let koiter = &schema["$defs"]["Material"]["oneOf"][0];
     let pins = &schema["$defs"]["Pins"];
     for (table, keys) in [
-        (&schema, &["up", "gravity", "shell", "solver", "collider", "self_contact", "time"][..]),
+        (
+            &schema,
+            &[
+                "up",
+                "gravity",
+                "shell",
+                "solver",
+                "collider",
+                "rod",
+                "hair",
+                "self_contact",
+                "time",
+            ][..],
+        ),
         (
             shell,
             &[

@@ -6,6 +6,8 @@
 //! a drum, [`stick_slip()`] a strip pushed against the ground. All share the rule that one setting of the solver serves a whole curve, and
 //! the [`Outcome`]: rows for a table, reports judged by a tolerance, checks judged by a rule, and figures.
 //!
+//! [`rod_cantilever()`], [`frequencies()`], [`buckling()`] and [`bend_twist()`] do the same for rods.
+//!
 //! Reference: Ly 2021, §§3.3 and 3.5; Larionov 2022.
 
 mod cantilever;
@@ -15,6 +17,8 @@ mod cylinder;
 mod incline;
 mod lateral_buckling;
 mod progress;
+mod rod_buckling;
+mod rods;
 mod rotation;
 mod stick_slip;
 mod strip;
@@ -41,6 +45,8 @@ pub use lateral_buckling::{
     threshold_by_continuation,
 };
 pub use progress::Progress;
+pub use rod_buckling::{bend_twist, buckling};
+pub use rods::{RodRow, RodSettings, frequencies, rod_cantilever};
 pub use rotation::{RotationRow, RotationSettings, RotationStrip, rotation};
 pub use stick_slip::{StickSlipRow, StickSlipSettings, stick_slip};
 use strip::Stages;
@@ -80,6 +86,9 @@ pub enum ProtocolError {
     /// The reference curve could not be computed.
     #[error(transparent)]
     Elastica(#[from] BvpError),
+    /// A rod could not be built or solved.
+    #[error(transparent)]
+    Rod(#[from] toile_rod::RodError),
     /// The reference threshold could not be computed.
     #[error(transparent)]
     Plate(#[from] PlateError),

@@ -1,0 +1,199 @@
+//! Drawn rods and hair in `toile invert`.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use toile::io::{Scene, atomic_write, write_natural, write_stations, write_strands};
+use toile::rod::{Model, Rod, Vec3};
+use toile::{RodInversion, invert_rods};
+
+use crate::args::Global;
+use crate::drape::make_folder;
+use crate::json::{self, Object};
+use crate::rod::STATIONS;
+use crate::{Failure, Outcome};
+
+/// Tables of single fibres that are written; hair of thousands goes into joined files only.
+const MOST_TABLES: usize = 100;
+
+/// Finds the natures of the drawn fibres of a scene, writes everything and says so.
+pub(crate) fn invert(scene: &Scene, out: &Path, global: &Global) -> Result<Outcome, Failure> {
+    make_folder(out)?;
+    let clock = std::time::Instant::now();
+    let (found, notes) = invert_rods(scene)?;
+    let names = write_all(scene, out, &found)?;
+    let certificate = certificate(&found);
+    atomic_write(out.join("certificate.json"), |w| writeln!(w, "{}", certificate.pretty()))?;
+    let certified = found.iter().all(|f| f.result.certificate.certified);
+    if global.json {
+        json::print(&certificate.pretty());
+    } else if global.quiet {
+        if !certified {
+            json::tell(&format!("not certified: {}", reason(&found)));
+        }
+    } else {
+        for note in &notes {
+            json::print(&format!("note: {note}"));
+        }
+        let seconds = clock.elapsed().as_secs_f64();
+        json::print(&summary(&found, seconds));
+        json::print(&format!("written to {}: {}", out.display(), names.join(", ")));
+    }
+    Ok(if certified { Outcome::Good } else { Outcome::Doubtful })
+}
+
+/// Arclengths and values of a rod's unknowns.
+fn rows(rod: &Rod, q: &[Vec3]) -> Vec<(f64, Vec3)> {
+    let mut s = 0.0;
+    let mut at: Vec<f64> = Vec::with_capacity(q.len());
+    if rod.model() == Model::SuperClothoid {
+        at.push(0.0);
+    }
+    for l in rod.lengths() {
+        at.push(if rod.model() == Model::SuperClothoid { s + l } else { s + 0.5 * l });
+        s += l;
+    }
+    at.into_iter().zip(q.iter().copied()).collect()
+}
+
+fn polyline(found: &RodInversion, q: &[Vec3]) -> Vec<[f64; 3]> {
+    let count = 4 * found.fit.rod.lengths().len() + 1;
+    let stations = found.fit.rod.equal_stations(q, count);
+    stations.iter().map(|s| found.drawn.axes.to_file(s.position.into())).collect()
+}
+
+fn write_all(scene: &Scene, out: &Path, found: &[RodInversion]) -> Result<Vec<String>, Failure> {
+    let mut names = vec!["equilibrium.obj".to_string(), "rest.obj".into()];
+    let shapes: Vec<_> = found.iter().map(|f| polyline(f, &f.fit.q)).collect();
+    write_strands(out.join("equilibrium.obj"), &shapes)?;
+    let natures: Vec<_> = found.iter().map(|f| polyline(f, &f.result.natural)).collect();
+    write_strands(out.join("rest.obj"), &natures)?;
+    for (i, f) in found.iter().enumerate().take(MOST_TABLES) {
+        let stations = f.fit.rod.equal_stations(&f.fit.q, STATIONS as usize);
+        let metres = scene.own_axes();
+        write_stations(out.join(format!("rod_{i}.csv")), &stations, &metres)?;
+        write_natural(out.join(format!("natural_{i}.csv")), &rows(&f.fit.rod, &f.result.natural))?;
+        names.extend([format!("rod_{i}.csv"), format!("natural_{i}.csv")]);
+    }
+    let equal = found.iter().all(|f| f.fit.rod.model() == Model::SuperClothoid);
+    if equal && found.len() <= MOST_TABLES {
+        atomic_write(out.join("inverted.toml"), |w| {
+            w.write_all(scene_of(scene, found).as_bytes())
+        })?;
+        names.push("inverted.toml".into());
+    }
+    names.push("certificate.json".into());
+    Ok(names)
+}
+
+/// A scene whose drape is the drawn shape.
+fn scene_of(scene: &Scene, found: &[RodInversion]) -> String {
+    let axes = scene.own_axes();
+    let vector = |v: [f64; 3]| format!("[{:?}, {:?}, {:?}]", v[0], v[1], v[2]);
+    let turned = |v: Vec3| vector(axes.direction_to_file(v.into()));
+    let mut text = String::from(
+        "# The drawn fibres with the natural curvatures that hold them: `toile drape` brings them back.\n",
+    );
+    if scene.up == toile::io::Up::Y {
+        text.push_str("up = \"y\"\n");
+    }
+    let g = toile::io::scene_gravity(scene);
+    let _ = writeln!(text, "gravity = {}", turned(g));
+    for (i, f) in found.iter().enumerate() {
+        let (rod, section) = (&f.fit.rod, &f.drawn.section);
+        let clamp = rod.clamp();
+        let [a, b] = section.bending_stiffness;
+        let column = |c: usize| turned(clamp.frame.column(c).into());
+        let _ = write!(
+            text,
+            "\n[[rod]]\nelements = {}\nlength = {:?}\nbending_stiffness = [{a:?}, {b:?}]\ntwisting_stiffness = {:?}\n\
+             linear_density = {:?}\nnatural_curvature = \"natural_{i}.csv\"\naccuracy = 0\n\
+             clamp = {{ position = {}, d1 = {}, d2 = {}, d3 = {} }}\n",
+            rod.lengths().len(),
+            rod.length(),
+            section.twisting_stiffness,
+            section.linear_density,
+            vector(axes.to_file(clamp.position.into())),
+            column(0),
+            column(1),
+            column(2),
+        );
+    }
+    text
+}
+
+fn reason(found: &[RodInversion]) -> String {
+    let bad: Vec<&RodInversion> =
+        found.iter().filter(|f| !f.result.certificate.certified).collect();
+    let Some(first) = bad.first() else {
+        let worst = found.iter().map(|f| f.result.certificate.residual).fold(0.0, f64::max);
+        return format!(
+            "forces balance to {worst:.1e} of a joint's weight; every small motion is resisted"
+        );
+    };
+    let stiffening = bad.iter().map(|f| f.result.stiffening).fold(0.0, f64::max);
+    let advice = if stiffening >= 1.0 {
+        format!(
+            "; make fibres more than {stiffening:.3} times as stiff, or as much lighter, and all hold"
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "{} of {} fibre(s) fail, first {}: {}{advice}",
+        bad.len(),
+        found.len(),
+        first.drawn.name,
+        first.result.certificate.reason
+    )
+}
+
+fn certificate(found: &[RodInversion]) -> Object {
+    let all = || found.iter().map(|f| &f.result.certificate);
+    let most = |f: fn(&RodInversion) -> f64| found.iter().map(f).fold(0.0, f64::max);
+    let certified = !found.is_empty() && all().all(|c| c.certified);
+    let stability = all().map(|c| c.stability).try_fold(f64::INFINITY, |m, s| Some(m.min(s?)));
+    let rms =
+        (found.iter().map(|f| f.fit.error_rms.powi(2)).sum::<f64>() / found.len() as f64).sqrt();
+    let none: Option<f64> = None;
+    Object::default()
+        .with("verdict", if certified { "certified" } else { "not certified" })
+        .with("reason", reason(found))
+        .with("residual", most(|f| f.result.certificate.residual))
+        .with("residual_n", most(|f| f.result.certificate.residual_n))
+        .with("cone_gap", none)
+        .with("cone_margin", none)
+        .with("penetration", none)
+        .with("stability", stability)
+        .with("drift", none)
+        .with("target_error_max", most(|f| f.fit.error_max))
+        .with("target_error_rms", rms)
+        .with("size", most(|f| f.result.certificate.size))
+        .with("negative_modes", all().map(|c| c.negative_modes).sum::<usize>())
+        .with("stability_margin", all().map(|c| c.margin).fold(f64::INFINITY, f64::min))
+        .with("stiffening", most(|f| f.result.stiffening))
+        .with("unique", found.iter().all(|f| f.result.unique))
+        .with("fibres", found.len())
+}
+
+fn summary(found: &[RodInversion], seconds: f64) -> String {
+    let mut text = String::new();
+    let certified = found.iter().filter(|f| f.result.certificate.certified).count();
+    let _ = writeln!(text, "{} fibre(s) in {seconds:.2} s, {certified} certified", found.len());
+    let most = |f: fn(&RodInversion) -> f64| found.iter().map(f).fold(0.0, f64::max);
+    let _ = writeln!(text, "  {}", reason(found));
+    let _ = writeln!(text, "  target missed by at most {:.2e} m", most(|f| f.fit.error_max));
+    let _ = write!(
+        text,
+        "  residual   {:.2e} of a joint's weight",
+        most(|f| f.result.certificate.residual)
+    );
+    if found.iter().any(|f| !f.result.unique) {
+        let _ = write!(
+            text,
+            "\nnote: with EI1 different from EI2 another framing of the curve gives another natural shape; this one turns as \
+             little as it can"
+        );
+    }
+    text
+}

@@ -1,0 +1,130 @@
+//! Rods from scene to table.
+
+use std::fs;
+
+use crate::common::{Folder, code, said, toile};
+
+const CURL: &str = r#"
+[[rod]]
+model = "super-clothoid"
+elements = 40
+length = 0.5
+bending_stiffness = [1.0e-6, 1.0e-6]
+twisting_stiffness = 7.0e-7
+linear_density = 2.0e-5
+natural_curvature = { k1 = [30.0], k2 = [0.0], twist = [12.0] }
+clamp = { position = [0, 0, 0], d1 = [1, 0, 0], d2 = [0, -1, 0], d3 = [0, 0, -1] }
+"#;
+
+fn table(path: std::path::PathBuf) -> Vec<Vec<f64>> {
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.starts_with("s,x,y,z,d1x,d1y,d1z,d2x,d2y,d2z,d3x,d3y,d3z\n"));
+    text.lines().skip(1).map(|l| l.split(',').map(|c| c.parse().unwrap()).collect()).collect()
+}
+
+#[test]
+fn a_curl_hangs_where_shooting_puts_it() {
+    let folder = Folder::new();
+    folder.write("curl.toml", CURL);
+    let output = toile(&folder, &["drape", "curl.toml", "--out", "a"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let rows = table(folder.0.join("a/rod_0.csv"));
+    assert_eq!((rows.len(), rows[20][0]), (21, 0.5));
+    // Tip of the shooting solution of the Kirchhoff equations.
+    let tip = [0.112827992, 0.053007708, -0.178903287];
+    for (got, expected) in rows[20][1..4].iter().zip(tip) {
+        assert!((got - expected).abs() < 1e-7, "{:?}", rows[20]);
+    }
+    let certificate = fs::read_to_string(folder.0.join("a/certificate.json")).unwrap();
+    assert!(certificate.contains("\"verdict\": \"certified\""), "{certificate}");
+    // Other axes, other stations, the same rod.
+    let turned = format!(
+        "up = \"y\"\n{}",
+        CURL.replace("[0, -1, 0], d3 = [0, 0, -1]", "[0, 0, 1], d3 = [0, -1, 0]")
+    );
+    folder.write("turned.toml", &turned);
+    let output =
+        toile(&folder, &["drape", "turned.toml", "--out", "b", "--stations", "5", "--json"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let turned = table(folder.0.join("b/rod_0.csv"));
+    assert_eq!(turned.len(), 5);
+    assert!(
+        (turned[4][2] - rows[20][3]).abs() < 1e-12 && (turned[4][3] + rows[20][2]).abs() < 1e-12
+    );
+}
+
+#[test]
+fn bad_rods_are_answered_in_words() {
+    let folder = Folder::new();
+    for (from, to, expected) in [
+        ("elements = 40", "elements = -3", "elements"),
+        ("d2 = [0, -1, 0]", "d2 = [0, 1, 0]", "right-handed"),
+        ("length = 0.5\n", "", "the rod has no `length`"),
+    ] {
+        folder.write("bad.toml", &CURL.replace(from, to));
+        let output = toile(&folder, &["drape", "bad.toml", "--out", "bad"]);
+        assert_eq!(code(&output), 2);
+        assert!(said(&output).contains(expected), "{}", said(&output));
+    }
+}
+
+const DRAWN: &str = r#"
+[[rod]]
+curve = "strand.obj"
+elements = 20
+bending_stiffness = [1.0e-6, 1.0e-6]
+twisting_stiffness = 7.0e-7
+linear_density = 2.0e-5
+"#;
+
+fn strand() -> String {
+    let mut text = String::new();
+    for i in 0..200 {
+        let t = f64::from(i) / 199.0;
+        let (a, r) = (14.0 * t, 0.02 * (1.0 + 0.5 * t));
+        text += &format!("v {} {} {}\n", r * a.cos(), r * a.sin(), -0.25 * t);
+    }
+    let indices: Vec<String> = (1..=200).map(|i| i.to_string()).collect();
+    text + "l " + &indices.join(" ") + "\n"
+}
+
+#[test]
+fn a_drawn_curl_is_inverted_and_drapes_back() {
+    let folder = Folder::new();
+    folder.write("strand.obj", &strand());
+    folder.write("drawn.toml", DRAWN);
+    let output = toile(&folder, &["invert", "drawn.toml", "--out", "found"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let drawn = table(folder.0.join("found/rod_0.csv"));
+    let output = toile(&folder, &["drape", "found/inverted.toml", "--out", "back"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    for (a, b) in drawn.iter().zip(table(folder.0.join("back/rod_0.csv"))) {
+        for (x, y) in a.iter().zip(b) {
+            assert!((x - y).abs() < 1e-9, "{a:?}");
+        }
+    }
+    let rest = fs::read_to_string(folder.0.join("found/rest.obj")).unwrap();
+    assert_eq!(rest.lines().filter(|l| l.starts_with("v ")).count(), 81);
+}
+
+#[test]
+fn soft_or_broken_strands_are_answered_in_words() {
+    let folder = Folder::new();
+    folder.write("strand.obj", "v 0 0 0\nv 0 0 0.25\nv 0 0 0.5\nl 1 2 3\n");
+    folder.write("drawn.toml", DRAWN);
+    let output = toile(&folder, &["invert", "drawn.toml", "--out", "found"]);
+    assert_eq!(code(&output), 1);
+    assert!(said(&output).contains("times as stiff"), "{}", said(&output));
+    for (strand, expected) in [
+        ("v 0 0 0\n", "two points apart"),
+        ("v 0 0 0\nv 0 0 0\nl 1 2\n", "two points apart"),
+        ("v 0 0 0\nv 0 0 nan\nl 1 2\n", "not finite"),
+        ("v 0 0 0\nv 0 1 0\nv 1 0 0\nv 1 1 0\nl 1 2\nl 3 4\n", "use a table [[hair]]"),
+        ("", "no strand"),
+    ] {
+        folder.write("strand.obj", strand);
+        let output = toile(&folder, &["invert", "drawn.toml", "--out", "found"]);
+        assert_eq!(code(&output), 2, "{strand}");
+        assert!(said(&output).contains(expected), "{}", said(&output));
+    }
+}

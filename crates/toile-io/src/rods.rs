@@ -1,0 +1,246 @@
+//! From the rods of a scene to rods that can be solved, and their stations as tables.
+
+use std::path::Path;
+
+use toile_rod::{
+    Clamp, Curve, FitSettings, Mat3, Model, NaturalCurvature, RodSpec, Section, Station, Vec3,
+};
+
+use crate::atomic::WriteError;
+use crate::axes::Axes;
+use crate::csv::{Cell, write_csv};
+use crate::scene::Scene;
+use crate::scene_error::SceneError;
+use crate::scene_rod::{NaturalSource, RodModel, RodTable};
+use crate::strands::read_strands;
+
+/// Default accuracy of `drape`: ten times better than positions are usually compared to.
+const ACCURACY: f64 = 1e-7;
+
+/// A rod of a scene, in metres with +z up.
+#[derive(Clone, Debug)]
+pub struct LoadedRod {
+    /// What it is.
+    pub spec: RodSpec,
+    /// Elements asked for.
+    pub elements: usize,
+    /// Accuracy asked for; 0 keeps the elements.
+    pub accuracy: f64,
+    /// Axes of the scene.
+    pub axes: Axes,
+}
+
+pub(crate) fn model(model: RodModel) -> Model {
+    match model {
+        RodModel::SuperClothoid => Model::SuperClothoid,
+        RodModel::SuperHelix => Model::SuperHelix,
+    }
+}
+
+/// The rods of a scene; every problem points at a line of it.
+///
+/// A rod that is only drawn (`curve` without `length` and `clamp`) has no shape of its own yet and is refused here.
+pub fn load_rods(scene: &Scene) -> Result<Vec<LoadedRod>, SceneError> {
+    let one = |(i, rod): (usize, &RodTable)| {
+        let at = |key: &str, message: String, help: &str| {
+            scene.error_at(&format!("rod[{i}].{key}"), message, help)
+        };
+        let (Some(length), Some(clamp)) = (rod.length, rod.clamp) else {
+            let help = "`toile invert` finds the natural shape of a drawn curve; here give `length` and `clamp`";
+            return Err(at("curve", "the rod is drawn, but has no length and clamp".into(), help));
+        };
+        let axes = scene.own_axes();
+        let turned = |v: [f64; 3]| Vec3::from(axes.direction_to_internal(v));
+        let columns = [turned(clamp.d1), turned(clamp.d2), turned(clamp.d3)];
+        let natural = match &rod.natural_curvature {
+            None => NaturalCurvature::default(),
+            Some(NaturalSource::Polynomials(p)) => {
+                NaturalCurvature::polynomials([p.k1.clone(), p.k2.clone(), p.twist.clone()])
+            }
+            Some(NaturalSource::File(path)) => {
+                let table = read_natural(&scene.resolve(path)).map_err(|what| {
+                    let help = "the table has the columns s,k1,k2,twist in SI units, s increasing";
+                    at("natural_curvature", what, help)
+                })?;
+                NaturalCurvature::tabulated(table)
+            }
+        };
+        let spec = RodSpec {
+            model: model(rod.model),
+            length,
+            section: Section {
+                bending_stiffness: rod.bending_stiffness,
+                twisting_stiffness: rod.twisting_stiffness,
+                linear_density: rod.linear_density,
+            },
+            clamp: Clamp {
+                position: Vec3::from(axes.to_internal(clamp.position)),
+                frame: Mat3::from_columns(&columns),
+            },
+            natural,
+        };
+        let elements = rod.elements as usize;
+        spec.build(elements).map_err(|e| at("clamp", e.to_string(), "see the message"))?;
+        Ok(LoadedRod { spec, elements, accuracy: rod.accuracy.unwrap_or(ACCURACY), axes })
+    };
+    scene.rods.iter().enumerate().map(one).collect()
+}
+
+/// Writes stations as `s,x,y,z,d1x,…,d3z`, in the axes of the scene \[m\].
+pub fn write_stations(
+    path: impl AsRef<Path>,
+    stations: &[Station],
+    axes: &Axes,
+) -> Result<(), WriteError> {
+    const COLUMNS: [&str; 13] =
+        ["s", "x", "y", "z", "d1x", "d1y", "d1z", "d2x", "d2y", "d2z", "d3x", "d3y", "d3z"];
+    let row = |s: &Station| {
+        let mut cells: Vec<Cell> = vec![s.s.into()];
+        cells.extend(axes.to_file(s.position.into()).map(Cell::from));
+        for c in 0..3 {
+            let d: Vec3 = s.frame.column(c).into();
+            cells.extend(axes.direction_to_file(d.into()).map(Cell::from));
+        }
+        cells
+    };
+    write_csv(path, &COLUMNS, stations.iter().map(row))
+}
+
+/// The largest table of natural curvatures that is read, 64 MiB.
+const LARGEST: u64 = 64 << 20;
+
+fn read_natural(path: &Path) -> Result<Vec<(f64, Vec3)>, String> {
+    let size = std::fs::metadata(path).map_err(|e| e.to_string())?.len();
+    if size > LARGEST {
+        return Err(format!("{size} bytes, more than the {LARGEST} that are read"));
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let mut table: Vec<(f64, Vec3)> = Vec::new();
+    for (number, line) in text.lines().enumerate().skip(1).filter(|(_, l)| !l.trim().is_empty()) {
+        let mut cells = [f64::NAN; 4];
+        for (cell, word) in cells.iter_mut().zip(line.split(',')) {
+            *cell = word.trim().parse().unwrap_or(f64::NAN);
+        }
+        let [s, k1, k2, twist] = cells;
+        if !cells.iter().all(|c| c.is_finite()) || table.last().is_some_and(|row| row.0 >= s) {
+            return Err(format!(
+                "line {} is no row of finite numbers with s increasing",
+                number + 1
+            ));
+        }
+        table.push((s, Vec3::new(k1, k2, twist)));
+    }
+    if table.is_empty() { Err("the table has no rows".into()) } else { Ok(table) }
+}
+
+/// Writes natural curvatures as `s,k1,k2,twist` \[SI\].
+pub fn write_natural(path: impl AsRef<Path>, rows: &[(f64, Vec3)]) -> Result<(), WriteError> {
+    let row = |(s, k): &(f64, Vec3)| [*s, k[0], k[1], k[2]].map(Cell::from).to_vec();
+    write_csv(path, &["s", "k1", "k2", "twist"], rows.iter().map(row))
+}
+
+/// A fibre that is drawn: a curve in metres with +z up, its material, and how to fit it.
+#[derive(Clone, Debug)]
+pub struct DrawnFibre {
+    /// Where it came from, for people.
+    pub name: String,
+    /// The curve.
+    pub curve: Curve,
+    /// Stiffness and mass.
+    pub section: Section,
+    /// Direction of the section's first axis at the root, if one was given.
+    pub d1: Option<Vec3>,
+    /// Elements, model and noise.
+    pub settings: FitSettings,
+    /// Units and axes of its file.
+    pub axes: Axes,
+}
+
+/// The drawn fibres of a scene: rods with `curve`, then every strand of its hair.
+///
+/// Strands that are no curves (one point, all points equal) are left out and told; if none is left, or a rod's curve is
+/// none, that is an error.
+pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), SceneError> {
+    let mut fibres = Vec::new();
+    let mut notes = Vec::new();
+    for (i, rod) in scene.rods.iter().enumerate() {
+        let key = format!("rod[{i}].curve");
+        let Some(path) = &rod.curve else {
+            let help = "`invert` needs a target: `curve = \"strand.obj\"`";
+            return Err(scene.error_at(&format!("rod[{i}]"), "the rod is not drawn", help));
+        };
+        let axes = Axes { up: scene.up, scale: rod.scale.unwrap_or(1.0) };
+        let help = "one polyline per rod, root first";
+        let read = read_strands(scene.resolve(path))
+            .map_err(|e| scene.error_at(&key, e.to_string(), help))?;
+        if read.strands.len() != 1 {
+            let what = format!("the file has {} strands, a rod is one", read.strands.len());
+            return Err(scene.error_at(&key, what, "use a table [[hair]] for many"));
+        }
+        let curve = drawn(&read.strands[0], &axes)
+            .map_err(|e| scene.error_at(&key, e.to_string(), help))?;
+        fibres.push(DrawnFibre {
+            name: format!("rod {i}"),
+            curve,
+            section: Section {
+                bending_stiffness: rod.bending_stiffness,
+                twisting_stiffness: rod.twisting_stiffness,
+                linear_density: rod.linear_density,
+            },
+            d1: rod.clamp.map(|c| Vec3::from(axes.direction_to_internal(c.d1))),
+            settings: FitSettings {
+                elements: rod.elements as usize,
+                model: model(rod.model),
+                noise: rod.noise.unwrap_or(0.0),
+            },
+            axes,
+        });
+    }
+    for (i, hair) in scene.hair.iter().enumerate() {
+        let key = format!("hair[{i}].strands");
+        let axes = Axes { up: scene.up, scale: hair.scale.unwrap_or(1.0) };
+        let read = read_strands(scene.resolve(&hair.strands))
+            .map_err(|e| scene.error_at(&key, e.to_string(), "polylines, roots first"))?;
+        notes.extend(read.notes.iter().map(|n| format!("hair {i}: {n}")));
+        let most = hair.most_strands.map_or(usize::MAX, |n| n as usize);
+        let mut left_out = 0;
+        for (k, strand) in read.strands.iter().enumerate().take(most) {
+            let Ok(curve) = drawn(strand, &axes) else {
+                left_out += 1;
+                continue;
+            };
+            fibres.push(DrawnFibre {
+                name: format!("hair {i}, strand {k}"),
+                curve,
+                section: Section {
+                    bending_stiffness: hair.bending_stiffness,
+                    twisting_stiffness: hair.twisting_stiffness,
+                    linear_density: hair.linear_density,
+                },
+                d1: None,
+                settings: FitSettings {
+                    elements: hair.elements as usize,
+                    model: model(hair.model),
+                    noise: hair.noise.unwrap_or(0.0),
+                },
+                axes,
+            });
+        }
+        if left_out > 0 {
+            notes.push(format!("hair {i}: {left_out} strand(s) without length were left out"));
+        }
+        if left_out == read.strands.len().min(most) {
+            return Err(scene.error_at(
+                &key,
+                "no strand has a length",
+                "export strands of two points or more",
+            ));
+        }
+    }
+    Ok((fibres, notes))
+}
+
+fn drawn(points: &[[f64; 3]], axes: &Axes) -> Result<Curve, toile_rod::RodError> {
+    let points: Vec<Vec3> = points.iter().map(|p| Vec3::from(axes.to_internal(*p))).collect();
+    Curve::new(&points)
+}

@@ -1,0 +1,131 @@
+//! Rods and hair in the scene file.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A rod clamped at one end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RodTable {
+    /// How curvature varies along an element.
+    #[serde(default)]
+    pub model: RodModel,
+    /// Number of elements; 40 by default.
+    #[serde(default = "forty")]
+    pub elements: u32,
+    /// Length \[m\]; not needed with `curve`, which has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<f64>,
+    /// Bending stiffness EI about d1 and about d2 \[N·m²\].
+    pub bending_stiffness: [f64; 2],
+    /// Twisting stiffness GJ \[N·m²\].
+    pub twisting_stiffness: f64,
+    /// Mass per length \[kg/m\].
+    pub linear_density: f64,
+    /// Curvature and twist without load; straight by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub natural_curvature: Option<NaturalSource>,
+    /// Where and how the rod is held; not needed with `curve`, whose start and first direction are taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clamp: Option<RodClamp>,
+    /// Target of `invert`: a file with one polyline, clamp first (.obj, .ply, .hair, .tfx).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub curve: Option<String>,
+    /// Length of one unit of the curve's file \[m\]; 1 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
+    /// Root-mean-square noise of the points of `curve` \[m\]: `invert` takes the smoothest rod within it; 0 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<f64>,
+    /// Elements are halved by `drape` until positions (over the length) and frames are as accurate as this; 1e-7 by default,
+    /// 0 keeps the elements as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accuracy: Option<f64>,
+}
+
+fn forty() -> u32 {
+    40
+}
+
+/// How curvature varies along an element of a rod.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RodModel {
+    /// Linear: errors fall with the fourth power of the elements' length.
+    #[default]
+    SuperClothoid,
+    /// Constant: arcs of helices.
+    SuperHelix,
+}
+
+/// Where the natural curvature of a rod comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum NaturalSource {
+    /// A table `s,k1,k2,twist` (CSV, relative to the scene file), linear between its rows.
+    File(String),
+    /// Polynomials.
+    Polynomials(NaturalPolynomials),
+}
+
+/// Polynomials in arclength \[m\], lowest degree first \[1/m, 1/m², …\].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NaturalPolynomials {
+    /// Curvature about d1.
+    #[serde(default)]
+    pub k1: Vec<f64>,
+    /// Curvature about d2.
+    #[serde(default)]
+    pub k2: Vec<f64>,
+    /// Twist about the tangent d3.
+    #[serde(default)]
+    pub twist: Vec<f64>,
+}
+
+/// Where a rod is held, in the axes of the files.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RodClamp {
+    /// Position \[m\].
+    pub position: [f64; 3],
+    /// First direction of the cross-section.
+    pub d1: [f64; 3],
+    /// Second direction of the cross-section.
+    pub d2: [f64; 3],
+    /// The tangent; d1 × d2 = d3.
+    pub d3: [f64; 3],
+}
+
+/// Hair: many rods with one material, each drawn as a polyline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HairTable {
+    /// A file of polylines, roots first (.obj, .ply, .hair, .tfx).
+    pub strands: String,
+    /// Length of one unit of the file \[m\]; 1 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
+    /// How curvature varies along an element.
+    #[serde(default)]
+    pub model: RodModel,
+    /// Elements per strand; 20 by default.
+    #[serde(default = "twenty")]
+    pub elements: u32,
+    /// Bending stiffness EI about d1 and about d2 \[N·m²\].
+    pub bending_stiffness: [f64; 2],
+    /// Twisting stiffness GJ \[N·m²\].
+    pub twisting_stiffness: f64,
+    /// Mass per length \[kg/m\].
+    pub linear_density: f64,
+    /// Root-mean-square noise of the points \[m\]: `invert` takes the smoothest rods within it; 0 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<f64>,
+    /// Strands that are read, at most; all by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_strands: Option<u32>,
+}
+
+fn twenty() -> u32 {
+    20
+}

@@ -1,0 +1,303 @@
+//! From a drawn curve to a rod that has its shape.
+
+use nalgebra::{DMatrix, DVector};
+
+use crate::RodError;
+use crate::curve::Curve;
+use crate::element::Model;
+use crate::helix_fit::floating_tangents;
+use crate::rod::{Clamp, Rod, Section};
+use crate::rotation::{Mat3, Vec3, cross_matrix, straightened, turn};
+
+/// How a curve is fitted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FitSettings {
+    /// Elements of the rod.
+    pub elements: usize,
+    /// How curvature varies along an element.
+    pub model: Model,
+    /// Root-mean-square distance by which the points may be missed \[m\]: the noise of the drawing. The smoothest rod within
+    /// it is taken (super-clothoids); 0 follows the points as closely as the elements can.
+    pub noise: f64,
+}
+
+/// A rod in the shape of a curve.
+#[derive(Clone, Debug)]
+pub struct Fit {
+    /// The rod, straight by nature so far, clamped at the start of the curve.
+    pub rod: Rod,
+    /// Its curvatures. A super-clothoid has no twist: its frame turns as little as it can (Bishop).
+    pub q: Vec<Vec3>,
+    /// Largest distance from a point of the polyline to the rod \[m\].
+    pub error_max: f64,
+    /// Root mean square of these distances \[m\].
+    pub error_rms: f64,
+}
+
+/// Fits a rod to a curve; `d1` asks for a direction of the first axis of the section at the clamp.
+///
+/// Super-clothoids by damped Gauss–Newton on positions, with exact Jacobians; super-helices by floating tangents
+/// (Derouet-Jourdan et al. 2013): arcs of helices whose tangents are those of the curve, joined without kinks.
+pub fn fit(
+    curve: &Curve,
+    section: Section,
+    d1: Option<Vec3>,
+    settings: &FitSettings,
+) -> Result<Fit, RodError> {
+    let (rod, q) = match settings.model {
+        Model::SuperHelix => floating_tangents(curve, section, d1, settings.elements)?,
+        Model::SuperClothoid => clothoids(curve, section, d1, settings)?,
+    };
+    let (error_max, error_rms) = distances(curve, &rod, &q);
+    if !error_rms.is_finite() {
+        return Err(RodError::NotFinite { what: "fitted shape" });
+    }
+    Ok(Fit { rod, q, error_max, error_rms })
+}
+
+/// Largest and root-mean-square distance of the polyline's points from the rod.
+///
+/// Each is measured to the nearest piece of the rod within a tenth of the length of where arclength puts it.
+pub fn distances(curve: &Curve, rod: &Rod, q: &[Vec3]) -> (f64, f64) {
+    let points = curve.points();
+    let count = (4 * points.len()).clamp(400, 4000);
+    let stations = rod.equal_stations(q, count + 1);
+    let reach = count / 10;
+    let (mut most, mut sum) = (0.0f64, 0.0);
+    for (p, s) in points.iter().zip(curve.arclengths()) {
+        let middle = (s / curve.length() * count as f64) as usize;
+        let window = middle.saturating_sub(reach)..(middle + reach).min(count);
+        let to = |i: usize| {
+            let (a, b) = (stations[i].position, stations[i + 1].position);
+            let edge = b - a;
+            let t = ((p - a).dot(&edge) / edge.norm_squared()).clamp(0.0, 1.0);
+            (a + edge * t - p).norm_squared()
+        };
+        let d = window.map(to).fold(f64::INFINITY, f64::min);
+        most = most.max(d);
+        sum += d;
+    }
+    (most.sqrt(), (sum / points.len() as f64).sqrt())
+}
+
+/// A frame whose third axis is the tangent and whose first is as near to `wish` as it can be.
+pub(crate) fn frame_along(tangent: &Vec3, wish: Option<Vec3>) -> Mat3 {
+    let across = |w: Vec3| {
+        let d = w - tangent * tangent.dot(&w);
+        (d.norm() > 1e-6 * w.norm() && w.norm() > 0.0).then(|| d.normalize())
+    };
+    // Else the coordinate axis that is furthest from the tangent.
+    let axis = tangent.iamin();
+    let d1 = wish.and_then(across).or_else(|| across(Vec3::ith(axis, 1.0))).unwrap_or(Vec3::x());
+    Mat3::from_columns(&[d1, tangent.cross(&d1), *tangent])
+}
+
+/// Turns a frame by the smallest rotation that brings its tangent to another one.
+pub(crate) fn transported(frame: &Mat3, tangent: &Vec3) -> Mat3 {
+    let from: Vec3 = frame.column(2).into();
+    let axis = from.cross(tangent);
+    let sine = axis.norm();
+    let angle = sine.atan2(from.dot(tangent));
+    if sine < 1e-12 {
+        return *frame;
+    }
+    turn(&(axis / sine), angle) * frame
+}
+
+/// Residuals and their derivatives by (tilt of the clamp about d₁ and d₂; κ₁, κ₂ per joint).
+struct Linear {
+    residual: DVector<f64>,
+    jacobian: DMatrix<f64>,
+}
+
+fn linearised(rod: &Rod, q: &[Vec3], targets: &[(f64, Vec3)]) -> Linear {
+    let m = 2 + 2 * rod.blocks();
+    let mut jacobian = DMatrix::zeros(3 * targets.len(), m);
+    let mut residual = DVector::zeros(3 * targets.len());
+    // Rotation of the joint by each unknown, and its displacement.
+    let mut theta = DMatrix::<f64>::zeros(3, m);
+    let mut moved = DMatrix::<f64>::zeros(3, m);
+    let clamp = rod.clamp();
+    theta.set_column(0, &clamp.frame.column(0));
+    theta.set_column(1, &clamp.frame.column(1));
+    let (mut frame, mut r, mut from) = (clamp.frame, clamp.position, 0.0);
+    let mut next = 0;
+    let n = rod.lengths().len();
+    for e in 0..n {
+        let l = rod.lengths()[e];
+        let arc = rod.arc(q, e);
+        let blocks = rod.blocks_of(e);
+        // Columns in use: the clamp and everything up to this element.
+        let used = 2 + 2 * (blocks[1].unwrap_or(0) + 1);
+        while next < targets.len() && (targets[next].0 <= from + l || e + 1 == n) {
+            let (s, target) = targets[next];
+            let end = arc.sample(&frame, (s - from).clamp(0.0, l), |_| {});
+            let miss = r + end.r - target;
+            residual.fixed_rows_mut::<3>(3 * next).copy_from(&miss);
+            let arm = cross_matrix(&end.r);
+            for c in 0..used {
+                let mut d: Vec3 = moved.fixed_view::<3, 1>(0, c).into();
+                d -= arm * theta.fixed_view::<3, 1>(0, c);
+                jacobian.fixed_view_mut::<3, 1>(3 * next, c).copy_from(&d);
+            }
+            for (side, block) in blocks.iter().enumerate() {
+                let Some(block) = block else { continue };
+                for c in 0..2 {
+                    let mut to = jacobian.fixed_view_mut::<3, 1>(3 * next, 2 + 2 * block + c);
+                    to += end.j.column(3 * side + c);
+                }
+            }
+            next += 1;
+        }
+        let end = arc.sample(&frame, l, |_| {});
+        let arm = cross_matrix(&end.r);
+        for c in 0..used {
+            let turned: Vec3 = theta.fixed_view::<3, 1>(0, c).into();
+            let mut to = moved.column_mut(c);
+            to -= arm * turned;
+        }
+        for (side, block) in blocks.iter().enumerate() {
+            let Some(block) = block else { continue };
+            for c in 0..2 {
+                let mut to = moved.column_mut(2 + 2 * block + c);
+                to += end.j.column(3 * side + c);
+                let mut to = theta.column_mut(2 + 2 * block + c);
+                to += end.theta.column(3 * side + c);
+            }
+        }
+        (frame, r, from) = (end.frame, r + end.r, from + l);
+    }
+    Linear { residual, jacobian }
+}
+
+/// Σ residual² / count + roughness · Σ |Δκ|² ℓ³: of the dimension of a squared length.
+fn cost(rod: &Rod, q: &[Vec3], targets: &[(f64, Vec3)], roughness: f64) -> f64 {
+    let at: Vec<f64> = targets.iter().map(|t| t.0).collect();
+    let stations = rod.stations(q, &at);
+    let miss = stations.iter().zip(targets).map(|(s, t)| (s.position - t.1).norm_squared());
+    miss.sum::<f64>() / targets.len() as f64 + roughness * bumps(rod, q)
+}
+
+fn bumps(rod: &Rod, q: &[Vec3]) -> f64 {
+    let l = rod.length();
+    let rough = q.windows(2).zip(rod.lengths()).map(|(w, h)| (w[1] - w[0]).norm_squared() / h);
+    rough.sum::<f64>() * l.powi(5)
+}
+
+fn clothoids(
+    curve: &Curve,
+    section: Section,
+    d1: Option<Vec3>,
+    settings: &FitSettings,
+) -> Result<(Rod, Vec<Vec3>), RodError> {
+    // Noise makes a curve longer and its tangents useless: what is followed is its local mean.
+    let thinned =
+        (settings.noise > 0.0).then(|| curve.thinned(8.0 * settings.noise)).transpose()?;
+    let drawn = curve;
+    let curve = thinned.as_ref().unwrap_or(curve);
+    let (n, length) = (settings.elements, curve.length());
+    let (start, tangent) = curve.at(0.0);
+    let clamp = Clamp { position: start, frame: frame_along(&tangent, d1) };
+    let mut rod = Rod::new(Model::SuperClothoid, n, length, section, clamp)?;
+    // Curvatures of the spline along a frame that does not twist.
+    let h = length / n as f64;
+    let mut frame = clamp.frame;
+    let mut q = Vec::with_capacity(n + 1);
+    for i in 0..=n {
+        let s = h * i as f64;
+        let (_, t) = curve.at(s);
+        frame = transported(&frame, &t);
+        let (before, after) = ((s - 0.5 * h).max(0.0), (s + 0.5 * h).min(length));
+        let bend = (curve.at(after).1 - curve.at(before).1) / (after - before);
+        let k = frame.transpose() * t.cross(&bend);
+        q.push(Vec3::new(k[0], k[1], 0.0));
+    }
+    let count = (4 * n).max(24);
+    let targets: Vec<(f64, Vec3)> = (1..=count)
+        .map(|k| {
+            let s = length * k as f64 / count as f64;
+            (s, curve.at(s).0)
+        })
+        .collect();
+    // A trace of smoothness fixes what the points cannot tell.
+    let mut roughness = 1e-16;
+    improve(&mut rod, &mut q, &targets, roughness);
+    if settings.noise > 0.0 {
+        // The smoothest rod within the noise: raise the weight while the misfit stays below.
+        let mut best = (rod.clone(), q.clone());
+        for _ in 0..25 {
+            roughness *= 10.0;
+            improve(&mut rod, &mut q, &targets, roughness);
+            if distances(drawn, &rod, &q).1 > settings.noise {
+                break;
+            }
+            best = (rod.clone(), q.clone());
+        }
+        (rod, q) = best;
+    }
+    Ok((rod, q))
+}
+
+/// Damped Gauss–Newton.
+fn improve(rod: &mut Rod, q: &mut Vec<Vec3>, targets: &[(f64, Vec3)], roughness: f64) {
+    let l = rod.length();
+    let mut damping = 1e-9;
+    let mut now = cost(rod, q, targets, roughness);
+    for _ in 0..40 {
+        let linear = linearised(rod, q, targets);
+        let m = linear.jacobian.ncols();
+        let share = 1.0 / targets.len() as f64;
+        let mut normal = linear.jacobian.tr_mul(&linear.jacobian) * share;
+        let mut right = -linear.jacobian.tr_mul(&linear.residual) * share;
+        for (i, h) in rod.lengths().iter().enumerate() {
+            let w = roughness * l.powi(5) / h;
+            for c in 0..2 {
+                let (a, b) = (2 + 2 * i + c, 4 + 2 * i + c);
+                let jump = q[i + 1][c] - q[i][c];
+                normal[(a, a)] += w;
+                normal[(b, b)] += w;
+                normal[(a, b)] -= w;
+                normal[(b, a)] -= w;
+                right[a] += w * jump;
+                right[b] -= w * jump;
+            }
+        }
+        let mut taken = false;
+        while damping < 1e6 {
+            let mut damped = normal.clone();
+            for i in 0..m {
+                // Curvatures weigh in by the lengths they move.
+                let unit = if i < 2 { l * l } else { (l * l / rod.lengths().len() as f64).powi(2) };
+                damped[(i, i)] += damping * unit * 1e-3;
+            }
+            let Some(factor) = damped.cholesky() else {
+                damping *= 10.0;
+                continue;
+            };
+            let step = factor.solve(&right);
+            let (mut there, mut moved) = (rod.clone(), q.clone());
+            let mut clamp = *rod.clamp();
+            let tilt = clamp.frame.column(0) * step[0] + clamp.frame.column(1) * step[1];
+            clamp.frame = straightened(&(turn(&tilt, 1.0) * clamp.frame));
+            there.set_clamp(clamp);
+            for (i, k) in moved.iter_mut().enumerate() {
+                k[0] += step[2 + 2 * i];
+                k[1] += step[3 + 2 * i];
+            }
+            let then = cost(&there, &moved, targets, roughness);
+            if then < now {
+                let gain = now - then;
+                (*rod, *q, now, taken) = (there, moved, then, true);
+                damping = (damping * 0.1).max(1e-14);
+                if gain < 1e-6 * now || now < 1e-26 * l * l {
+                    return;
+                }
+                break;
+            }
+            damping *= 10.0;
+        }
+        if !taken {
+            return;
+        }
+    }
+}

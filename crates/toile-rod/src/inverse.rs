@@ -1,0 +1,70 @@
+//! Inverse statics of an isolated fibre: the natural shape for which a given one is an equilibrium.
+
+use crate::forms::Shape;
+use crate::rod::{Loads, Rod};
+use crate::rotation::Vec3;
+use crate::{RodCertificate, RodError, certify};
+
+/// A rod that rests in the shape it was given.
+#[derive(Clone, Debug)]
+pub struct FibreInversion {
+    /// The rod with its natural curvatures.
+    pub rod: Rod,
+    /// The natural curvatures, in the rod's unknowns.
+    pub natural: Vec<Vec3>,
+    /// Residual and stability of the shape.
+    pub certificate: RodCertificate,
+    /// All stiffnesses must be multiplied by more than this to make the shape stable; at most 1 if it is.
+    pub stiffening: f64,
+    /// Whether another framing of the same curve gives another natural shape: it does unless EI₁ = EI₂.
+    pub unique: bool,
+}
+
+/// Natural curvatures q̄ = q + K⁻¹ ∂E_load/∂q: always exist, in linear time.
+///
+/// Stability does not depend on them: it needs K + 𝕊(q) positive, which stiffness decides.
+/// Reference: Derouet-Jourdan, Bertails-Descoubes and Thollot 2010; Bertails-Descoubes 2017, §4.2.
+pub fn natural_curvatures(rod: &Rod, q: &[Vec3], loads: &Loads) -> Result<Vec<Vec3>, RodError> {
+    rod.check_blocks(q)?;
+    let shape = Shape::new(rod, q, loads, false);
+    let by_load = rod.solve_elastic(&shape.load_gradient);
+    Ok(q.iter().zip(&by_load).map(|(q, d)| q + d).collect())
+}
+
+/// Gives a rod the nature that makes q its equilibrium, and judges it.
+pub fn invert_fibre(rod: &Rod, q: &[Vec3], loads: &Loads) -> Result<FibreInversion, RodError> {
+    let natural = natural_curvatures(rod, q, loads)?;
+    let rod = rod.clone().with_rest(&natural)?;
+    let certificate = certify(&rod, q, loads)?;
+    let stiffening = 1.0 - certificate.margin;
+    let [a, b] = rod.section().bending_stiffness;
+    let unique = (a - b).abs() <= 1e-9 * (a + b);
+    Ok(FibreInversion { rod, natural, certificate, stiffening, unique })
+}
+
+/// κ̄(s) = κ(s) − K⁻¹ Rᵀ M(s) with M the moment of the weight beyond s: the continuous inversion of a rod's shape, by
+/// quadrature. A check on [`natural_curvatures`], which it approaches as elements shrink.
+pub fn natural_curvature_at(rod: &Rod, q: &[Vec3], loads: &Loads, s: f64) -> Vec3 {
+    let length = rod.length();
+    let here = rod.stations(q, &[s])[0];
+    let n = 400;
+    let h = (length - s) / f64::from(n);
+    // Simpson's rule on the arm of the load.
+    let at: Vec<f64> = (0..=n).map(|i| s + h * f64::from(i)).collect();
+    let stations = rod.stations(q, &at);
+    let mut arm = Vec3::zeros();
+    for (i, station) in stations.iter().enumerate() {
+        let w = if i == 0 || i == n as usize {
+            1.0
+        } else if i % 2 == 1 {
+            4.0
+        } else {
+            2.0
+        };
+        arm += (station.position - here.position) * (w * h / 3.0);
+    }
+    let tip = stations[n as usize].position - here.position;
+    let moment = arm.cross(&loads.per_length) + tip.cross(&loads.tip);
+    let k = rod.section().stiffness();
+    rod.curvature(q, s) - (here.frame.transpose() * moment).component_div(&k)
+}

@@ -1,0 +1,73 @@
+//! Rods whose unknowns are curvatures: inextensible by construction, bent and twisted, clamped at one end.
+//!
+//! R = (d₁, d₂, d₃) is the material frame, d₃ = r′ the tangent, R′ = R \[κ\]×, and κ = (κ₁, κ₂, twist). The curvature is piecewise
+//! constant (super-helix) or piecewise linear and continuous (super-clothoid); position and frame follow exactly.
+//!
+//! ```
+//! use toile_rod::{Clamp, Loads, Mat3, Model, NaturalCurvature, RodSpec, Section, StaticSettings, Vec3};
+//! let spec = RodSpec {
+//!     model: Model::SuperClothoid,
+//!     length: 1.0,
+//!     section: Section { bending_stiffness: [1.0, 1.0], twisting_stiffness: 0.7, linear_density: 1.0 },
+//!     clamp: Clamp {
+//!         position: Vec3::zeros(),
+//!         frame: Mat3::from_columns(&[Vec3::y(), Vec3::z(), Vec3::x()]), // tangent along x
+//!     },
+//!     natural: NaturalCurvature::default(), // straight
+//! };
+//! let loads = Loads::weight(&spec.section, Vec3::new(0.0, 0.0, -10.0));
+//! let found = spec.equilibrium(20, &loads, 1e-8, &StaticSettings::default())?;
+//! assert!(found.equilibrium.certificate.certified);
+//! let tip = found.rod.stations(&found.equilibrium.q, &[1.0])[0].position;
+//! assert!((tip.x - 0.656354).abs() < 1e-6 && (tip.z + 0.700200).abs() < 1e-6);
+//! # Ok::<(), toile_rod::RodError>(())
+//! ```
+//!
+//! | need | go to |
+//! |---|---|
+//! | a rod, its curve and derivatives | [`Rod`], [`RodSpec`] |
+//! | equilibrium and its certificate | [`equilibrium`], [`RodSpec::equilibrium`], [`certify`] |
+//! | frequencies, thresholds | [`frequencies`], [`stability_margin`] |
+//! | a rod in the shape of a drawn curve | [`Curve`], [`fit()`] |
+//! | the natural shape behind a shape | [`invert_fibre`] |
+//! | motion, in linear time per step | [`step`], [`RodState`] |
+//! | one clothoid, to round-off | [`clothoid`] |
+//!
+//! References: Bertails et al. 2006 (super-helices); Casati and Bertails-Descoubes 2013 (super-clothoids);
+//! Bertails-Descoubes 2017.
+
+#![forbid(unsafe_code)]
+
+mod certificate;
+mod chain;
+mod curve;
+mod element;
+mod error;
+mod fit;
+mod forms;
+mod helix_fit;
+mod inverse;
+mod motion;
+mod panel;
+mod refine;
+mod rod;
+mod rotation;
+mod series;
+mod statics;
+
+pub use certificate::{CERTIFIED_RESIDUAL, RodCertificate, certify, frequencies, stability_margin};
+pub use curve::Curve;
+pub use element::Model;
+pub use error::RodError;
+pub use fit::{Fit, FitSettings, distances, fit};
+pub use forms::{hessian, mass_matrix};
+pub use helix_fit::{HelixArc, short_helix};
+pub use inverse::{FibreInversion, invert_fibre, natural_curvature_at, natural_curvatures};
+pub use motion::{
+    ClampMotion, RodState, StepSettings, acceleration, acceleration_dense, energies, step,
+};
+pub use refine::{RefinedEquilibrium, RodSpec};
+pub use rod::{Clamp, Loads, NaturalCurvature, Rod, Section, Station};
+pub use rotation::{Mat3, Vec3, cross_matrix, straightened, turn, turn_integral};
+pub use series::{BOUND, clothoid, largest_bound, safe_arc};
+pub use statics::{RodEquilibrium, StaticSettings, equilibrium, equilibrium_from};

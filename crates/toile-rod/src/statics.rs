@@ -1,0 +1,284 @@
+//! Static equilibrium of a clamped rod under dead loads, on the stable branch from zero load.
+
+use crate::forms::{Mix, Shape};
+use crate::rod::{Loads, Rod};
+use crate::rotation::Vec3;
+use crate::{RodCertificate, RodError, certify};
+
+/// How an equilibrium is sought.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StaticSettings {
+    /// Residual (see [`RodCertificate`]) to reach; the iteration goes on to round-off anyway if it can.
+    pub tolerance: f64,
+    /// Newton steps at most, over all loads.
+    pub max_steps: usize,
+    /// First fraction of the load to try: most hair takes all of it at once, but then may land on another branch.
+    pub first_fraction: f64,
+}
+
+impl Default for StaticSettings {
+    /// Ten load steps at first; a thousand Newton steps cost milliseconds.
+    fn default() -> Self {
+        Self { tolerance: 1e-10, max_steps: 5000, first_fraction: 0.1 }
+    }
+}
+
+/// An equilibrium, or the best that was found.
+#[derive(Clone, Debug)]
+pub struct RodEquilibrium {
+    /// The curvatures.
+    pub q: Vec<Vec3>,
+    /// Elastic energy \[J\].
+    pub elastic_energy: f64,
+    /// Potential of the loads from the origin \[J\].
+    pub load_energy: f64,
+    /// Newton steps taken.
+    pub steps: usize,
+    /// Times an unstable equilibrium was left along its falling direction.
+    pub escapes: usize,
+    /// Fraction of the load that was carried: 1 unless the search failed.
+    pub fraction: f64,
+    /// Whether it is an equilibrium.
+    pub certificate: RodCertificate,
+}
+
+/// Energy and gradient at q.
+pub(crate) fn elastic_energy(rod: &Rod, q: &[Vec3], kq: &[Vec3]) -> f64 {
+    let own: f64 = kq.iter().zip(q).map(|(f, q)| f.dot(q)).sum();
+    let rest: f64 = rod.rest_moment().iter().zip(q).map(|(f, q)| f.dot(q)).sum();
+    0.5 * own - rest + rod.rest_energy()
+}
+
+pub(crate) struct Point {
+    pub(crate) shape: Shape,
+    pub(crate) energy: f64,
+    pub(crate) gradient: Vec<Vec3>,
+}
+
+pub(crate) fn evaluate(rod: &Rod, q: &[Vec3], loads: &Loads, second: bool) -> Point {
+    let shape = Shape::new(rod, q, loads, second);
+    let kq = rod.elastic(q);
+    let energy = elastic_energy(rod, q, &kq) + shape.load_energy;
+    let gradient = kq
+        .iter()
+        .zip(rod.rest_moment())
+        .zip(&shape.load_gradient)
+        .map(|((k, b), g)| k - b + g)
+        .collect();
+    Point { shape, energy, gradient }
+}
+
+fn dot(a: &[Vec3], b: &[Vec3]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a.dot(b)).sum()
+}
+
+/// gᵀ K⁻¹ g: the gradient measured by the energy it could free.
+fn natural_norm(rod: &Rod, g: &[Vec3]) -> f64 {
+    dot(g, &rod.solve_elastic(g)).max(0.0).sqrt()
+}
+
+enum Ended {
+    /// At a minimum, after this many steps.
+    Minimum(usize),
+    /// Where forces balance but a way falls off.
+    Saddle(usize),
+    /// Not there.
+    Lost(usize),
+}
+
+/// Newton with a shift by the elastic stiffness where the exact form is not positive.
+fn minimise(rod: &Rod, q: &mut Vec<Vec3>, loads: &Loads, limit: f64, most: usize) -> Ended {
+    let mut here = evaluate(rod, q, loads, true);
+    let mut norm = natural_norm(rod, &here.gradient);
+    let floor = limit.max(1e-300);
+    let mut stalled = 0;
+    for step in 0..most {
+        if !norm.is_finite() {
+            return Ended::Lost(step);
+        }
+        let exact = Mix { mass: 0.0, elastic: 1.0, geometric: 1.0 };
+        let mut chain = here.shape.chain(rod, exact);
+        let positive = chain.is_positive();
+        if norm <= floor || stalled >= 3 {
+            return if positive { Ended::Minimum(step) } else { Ended::Saddle(step) };
+        }
+        let mut shift = 0.1;
+        while !chain.is_positive() {
+            chain = here.shape.chain(rod, Mix { elastic: 1.0 + shift, ..exact });
+            shift *= 3.0;
+            if shift > 1e12 {
+                return Ended::Lost(step);
+            }
+        }
+        let minus: Vec<Vec3> = here.gradient.iter().map(|g| -g).collect();
+        let d = chain.solve(&minus);
+        let slope = dot(&here.gradient, &d);
+        let mut scale = 1.0;
+        let mut taken = false;
+        // A turn of the tip by more than about a radian per step leaves the quadratic model.
+        let turn: f64 = d.iter().map(|k| k.norm()).sum::<f64>() * rod.length() / d.len() as f64;
+        if turn > 1.5 {
+            scale = 1.5 / turn;
+        }
+        for _ in 0..40 {
+            let trial: Vec<Vec3> = q.iter().zip(&d).map(|(q, d)| q + d * scale).collect();
+            let there = evaluate(rod, &trial, loads, true);
+            let there_norm = natural_norm(rod, &there.gradient);
+            let noise = 1e-13 * (there.energy.abs() + here.energy.abs());
+            let descends = there.energy <= here.energy + 1e-4 * scale * slope;
+            let balances =
+                positive && there.energy <= here.energy + noise && there_norm < 0.9 * norm;
+            if there.energy.is_finite() && (descends || balances) {
+                let enough = there_norm <= 0.5 * norm || there.energy < here.energy - noise;
+                stalled = if enough { 0 } else { stalled + 1 };
+                (*q, here, norm, taken) = (trial, there, there_norm, true);
+                break;
+            }
+            scale *= 0.5;
+        }
+        if !taken {
+            // Rounding: as good as it gets.
+            return if positive { Ended::Minimum(step + 1) } else { Ended::Saddle(step + 1) };
+        }
+    }
+    Ended::Lost(most)
+}
+
+/// The equilibrium reached from the natural shape as the loads grow from nothing.
+///
+/// At each load the energy is minimised from the last shape and its tangent; where the path loses its
+/// stability it is left along the falling direction, so that the result is stable whenever one exists nearby.
+/// Linear time per Newton step. A search that ends early returns its best state, and its certificate says so.
+pub fn equilibrium(
+    rod: &Rod,
+    loads: &Loads,
+    settings: &StaticSettings,
+) -> Result<RodEquilibrium, RodError> {
+    equilibrium_from(rod, rod.rest(), 0.0, loads, settings)
+}
+
+/// The same from any shape, for instance a neighbouring solution: `fraction` of the loads is on already.
+pub fn equilibrium_from(
+    rod: &Rod,
+    start: Vec<Vec3>,
+    fraction: f64,
+    loads: &Loads,
+    settings: &StaticSettings,
+) -> Result<RodEquilibrium, RodError> {
+    rod.check_blocks(&start)?;
+    if !loads.per_length.iter().chain(loads.tip.iter()).all(|x| x.is_finite()) {
+        return Err(RodError::NotFinite { what: "load" });
+    }
+    let mut q = start;
+    let mut w = fraction.clamp(0.0, 1.0);
+    let mut dw = settings.first_fraction.clamp(1e-6, 1.0);
+    let (mut steps, mut escapes) = (0, 0);
+    // Energies the gradient could still free, relative to the rod's own scale: round-off in practice.
+    let k = rod.section().stiffness();
+    let scale = (k.max() / rod.length()).sqrt();
+    let limit = 1e-15 * scale;
+    let mut last: Option<(f64, Vec<Vec3>)> = None;
+    loop {
+        let next = if w < 1.0 { (w + dw).min(1.0) } else { 1.0 };
+        // Secant predictor.
+        let mut trial = q.clone();
+        if let Some((before, old)) = &last
+            && w > *before
+        {
+            let t = (next - w) / (w - before);
+            for (x, o) in trial.iter_mut().zip(old) {
+                *x += (*x - o) * t;
+            }
+        }
+        let left = settings.max_steps.saturating_sub(steps);
+        let now = loads.scaled(next);
+        let accurate = if next < 1.0 { 1e-9 * scale } else { limit };
+        let mut ended = minimise(rod, &mut trial, &now, accurate, left.min(60));
+        let mut found = false;
+        for _ in 0..8 {
+            match ended {
+                Ended::Minimum(n) => {
+                    steps += n;
+                    found = true;
+                    break;
+                }
+                Ended::Saddle(n) => {
+                    steps += n;
+                    escapes += 1;
+                    let shape = Shape::new(rod, &trial, &now, true);
+                    let mode = falling_mode(rod, &shape);
+                    let size = mode.iter().map(|k| k.norm()).fold(0.0, f64::max) * rod.length();
+                    for (x, m) in trial.iter_mut().zip(&mode) {
+                        *x += m * (0.05 / size);
+                    }
+                    let left = settings.max_steps.saturating_sub(steps);
+                    ended = minimise(rod, &mut trial, &now, accurate, left.min(200));
+                }
+                Ended::Lost(n) => {
+                    steps += n;
+                    break;
+                }
+            }
+        }
+        // A jump is cut finer, so that the branch is followed where it exists.
+        let moved: f64 = trial.iter().zip(&q).map(|(a, b)| (a - b).norm()).sum::<f64>()
+            * rod.length()
+            / q.len() as f64;
+        let jumped = found && next < 1.0 + 1e-15 && w < 1.0 && moved > 1.5 && dw > 1e-4;
+        if found && !jumped {
+            if w >= 1.0 || next >= 1.0 {
+                return finish(rod, trial, loads, steps, escapes, 1.0);
+            }
+            last = Some((w, std::mem::replace(&mut q, trial)));
+            w = next;
+            dw = (dw * if moved < 0.5 { 2.0 } else { 1.0 }).min(0.25);
+        } else {
+            dw *= 0.4;
+            if w >= 1.0 || dw < 1e-7 || steps >= settings.max_steps {
+                return finish(rod, trial, loads, steps, escapes, w);
+            }
+        }
+    }
+}
+
+fn finish(
+    rod: &Rod,
+    q: Vec<Vec3>,
+    loads: &Loads,
+    steps: usize,
+    escapes: usize,
+    fraction: f64,
+) -> Result<RodEquilibrium, RodError> {
+    let certificate = certify(rod, &q, loads)?;
+    let elastic = elastic_energy(rod, &q, &rod.elastic(&q));
+    let load_energy = Shape::new(rod, &q, loads, false).load_energy;
+    Ok(RodEquilibrium {
+        q,
+        elastic_energy: elastic,
+        load_energy,
+        steps,
+        escapes,
+        fraction,
+        certificate,
+    })
+}
+
+/// A direction of negative curvature relative to the elastic stiffness, by inverse iteration with the least shift that
+/// makes the form positive.
+fn falling_mode(rod: &Rod, shape: &Shape) -> Vec<Vec3> {
+    let mut shift = 1e-3;
+    let mix = |shift| Mix { mass: 0.0, elastic: 1.0 + shift, geometric: 1.0 };
+    let mut chain = shape.chain(rod, mix(shift));
+    while !chain.is_positive() && shift < 1e12 {
+        shift *= 2.0;
+        chain = shape.chain(rod, mix(shift));
+    }
+    let start = |i: usize| Vec3::new(1.0, 0.7 + 0.1 * (i % 3) as f64, 0.4);
+    let mut x: Vec<Vec3> = (0..rod.blocks()).map(start).collect();
+    for _ in 0..30 {
+        let y = chain.solve(&rod.elastic(&x));
+        let size = dot(&y, &y).sqrt();
+        x = y.iter().map(|y| y / size).collect();
+    }
+    x
+}

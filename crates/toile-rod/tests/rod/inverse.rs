@@ -1,0 +1,130 @@
+//! From curves to rods, and from shapes to the natures behind them.
+
+use toile_rod::{
+    Clamp, Curve, FitSettings, Loads, Mat3, Model, NaturalCurvature, Rod, Section, StaticSettings,
+    Vec3, equilibrium, equilibrium_from, fit, invert_fibre, natural_curvature_at,
+};
+
+const HAIR: Section = Section {
+    bending_stiffness: [1.0e-6, 1.0e-6],
+    twisting_stiffness: 7.0e-7,
+    linear_density: 2.0e-5,
+};
+
+const DOWN: Vec3 = Vec3::new(0.0, 0.0, -9.81);
+
+fn curl(n: usize) -> Vec<Vec3> {
+    let point = |i: usize| {
+        let t = i as f64 / (n - 1) as f64;
+        let (a, r) = (14.0 * t, 0.02 * (1.0 + 0.5 * t));
+        Vec3::new(r * a.cos(), r * a.sin(), -0.25 * t)
+    };
+    (0..n).map(point).collect()
+}
+
+#[test]
+fn fits_converge_at_the_second_and_fourth_order() {
+    let curve = Curve::new(&curl(2000)).unwrap();
+    let error = |model, elements| {
+        let found = fit(&curve, HAIR, None, &FitSettings { elements, model, noise: 0.0 }).unwrap();
+        found.error_max / curve.length()
+    };
+    let helices = [20, 40].map(|n| error(Model::SuperHelix, n));
+    assert!((1.6..2.9).contains(&(helices[0] / helices[1]).log2()), "{helices:?}");
+    let clothoids = [20, 40].map(|n| error(Model::SuperClothoid, n));
+    assert!(clothoids[1] < 2e-5 && (clothoids[0] / clothoids[1]).log2() > 3.0, "{clothoids:?}");
+}
+
+#[test]
+fn a_rod_that_is_one_is_found_again() {
+    let clamp = Clamp { position: Vec3::new(0.1, 0.2, 0.3), frame: Mat3::identity() };
+    let rod = Rod::new(Model::SuperClothoid, 10, 0.4, HAIR, clamp).unwrap();
+    let q: Vec<Vec3> =
+        (0..11).map(|i| Vec3::new(20.0 * (0.7 * f64::from(i)).sin(), 12.0, 0.0)).collect();
+    let points: Vec<Vec3> = rod.equal_stations(&q, 1200).iter().map(|s| s.position).collect();
+    let curve = Curve::new(&points).unwrap();
+    let settings = FitSettings { elements: 10, model: Model::SuperClothoid, noise: 0.0 };
+    let found = fit(&curve, HAIR, Some(Vec3::x()), &settings).unwrap();
+    assert!(found.error_max < 1e-7 * 0.4, "{:e}", found.error_max);
+    for (a, b) in found.q.iter().zip(&q) {
+        assert!((a - b).norm() < 1e-3, "{a} {b}");
+    }
+}
+
+#[test]
+fn noise_is_smoothed_away() {
+    let clean = curl(400);
+    let mut seed = 3u64;
+    let mut random = || {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((seed >> 11) as f64 / (1u64 << 52) as f64 - 1.0) * 0.5e-3
+    };
+    let noisy: Vec<Vec3> =
+        clean.iter().map(|p| p + Vec3::new(random(), random(), random())).collect();
+    let curve = Curve::new(&noisy).unwrap();
+    let settings = FitSettings { elements: 40, model: Model::SuperClothoid, noise: 1e-3 };
+    let found = fit(&curve, HAIR, None, &settings).unwrap();
+    assert!(found.error_rms <= 1e-3);
+    let largest = found.q.iter().map(|k| k.norm()).fold(0.0, f64::max);
+    // The curl itself bends at about 30 1/m, the noise at thousands.
+    assert!(largest < 150.0, "{largest}");
+}
+
+#[test]
+fn the_drawn_shape_is_an_equilibrium_of_its_nature() {
+    for model in [Model::SuperHelix, Model::SuperClothoid] {
+        let curve = Curve::new(&curl(300)).unwrap();
+        let found =
+            fit(&curve, HAIR, None, &FitSettings { elements: 20, model, noise: 0.0 }).unwrap();
+        let loads = Loads::weight(&HAIR, DOWN);
+        let inverted = invert_fibre(&found.rod, &found.q, &loads).unwrap();
+        assert!(inverted.certificate.certified, "{model:?}: {}", inverted.certificate.reason);
+        assert!(inverted.unique && inverted.stiffening < 1.0);
+        // Pushed away, it comes back.
+        let pushed: Vec<Vec3> =
+            found.q.iter().map(|k| k * 1.01 + Vec3::new(0.1, -0.1, 0.05)).collect();
+        let back = equilibrium_from(&inverted.rod, pushed, 1.0, &loads, &StaticSettings::default())
+            .unwrap();
+        let away = back.q.iter().zip(&found.q).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+        assert!(away < 1e-8, "{model:?}: {away:e}");
+        // The naive nature, the drawn shape itself, sags.
+        let naive = found.rod.clone().with_rest(&found.q).unwrap();
+        let sagged = equilibrium(&naive, &loads, &StaticSettings::default()).unwrap();
+        let tip = |q: &[Vec3]| naive.stations(q, &[naive.length()])[0].position;
+        assert!((tip(&sagged.q) - tip(&found.q)).norm() > 0.01);
+    }
+}
+
+#[test]
+fn the_discrete_nature_approaches_the_continuous_one() {
+    let natural = NaturalCurvature::polynomials([vec![20.0, 10.0], vec![5.0], vec![3.0]]);
+    let clamp = Clamp {
+        position: Vec3::zeros(),
+        frame: Mat3::from_columns(&[Vec3::x(), -Vec3::y(), -Vec3::z()]),
+    };
+    let loads = Loads::weight(&HAIR, DOWN);
+    let error = |n| {
+        let rod = Rod::new(Model::SuperClothoid, n, 0.3, HAIR, clamp).unwrap();
+        let rod = rod.with_natural_curvature(&natural).unwrap();
+        let q = equilibrium(&rod, &loads, &StaticSettings::default()).unwrap().q;
+        // The middle, where elements are regular.
+        (natural_curvature_at(&rod, &q, &loads, 0.15) - natural.at(0.15)).norm() / 20.0
+    };
+    let (coarse, fine) = (error(20), error(40));
+    assert!(fine < 2e-4 && (1.5..3.0).contains(&(coarse / fine).log2()), "{coarse:e} {fine:e}");
+}
+
+#[test]
+fn too_soft_a_fibre_is_told_how_much_stiffer_it_must_be() {
+    // Drawn standing, 0.5 m tall, far beyond its threshold.
+    let points: Vec<Vec3> = (0..50).map(|i| Vec3::new(0.0, 0.0, 0.01 * f64::from(i))).collect();
+    let curve = Curve::new(&points).unwrap();
+    let settings = FitSettings { elements: 20, model: Model::SuperClothoid, noise: 0.0 };
+    let found = fit(&curve, HAIR, None, &settings).unwrap();
+    let loads = Loads::weight(&HAIR, DOWN);
+    let inverted = invert_fibre(&found.rod, &found.q, &loads).unwrap();
+    assert!(!inverted.certificate.certified && inverted.certificate.negative_modes > 0);
+    // Greenhill: ρA g L³ / EI = 7.8373 at the threshold.
+    let expected = 2.0e-5 * 9.81 * 0.49f64.powi(3) / 1e-6 / 7.837347;
+    assert!((inverted.stiffening / expected - 1.0).abs() < 1e-4, "{}", inverted.stiffening);
+}
