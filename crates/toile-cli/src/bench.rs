@@ -27,6 +27,7 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure>
         Task::Hang => hang(args, global),
         Task::Assembly => assembly(args),
         Task::Friction => crate::bench_friction::run(args, global),
+        Task::Inverse => crate::bench_inverse::run(args, global),
     }
 }
 

@@ -3,11 +3,14 @@
 mod args;
 mod bench;
 mod bench_friction;
+mod bench_inverse;
 mod check;
 mod demo;
 mod drape;
 mod files;
 mod friction;
+mod invert;
+mod invert_files;
 mod json;
 mod progress;
 mod simulate;
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Drape(args) => drape::run(args, global),
         Command::Simulate(args) => simulate::run(args, global),
+        Command::Invert(args) => invert::run(args, global),
         Command::Check(args) => check::run(args, global),
         Command::Validate(protocol) => validate::run(protocol, global),
         Command::Friction(args) => friction::run(args, global),

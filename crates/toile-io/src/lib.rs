@@ -69,9 +69,9 @@ pub use obj_write::{ObjWriter, obj_to, write_obj};
 pub use picture::{Picture, PictureMesh, View, png_to, render};
 pub use ply_write::{PlyWriter, ply_to, write_ply};
 pub use scene::{
-    Annulus, Bending, Cone, Cylinder, Disc, DiscreteShells, Generator, Koiter, Material, Membrane,
-    MeshSource, Normals, Pins, Plane, Rectangle, Rest, Scene, Sheet, Shell, Solver, Sphere, Strip,
-    Triangulation, Young,
+    Annulus, Bending, Cone, Cylinder, Disc, DiscreteShells, Generator, Invert, Koiter, Material,
+    Membrane, MeshSource, Normals, Pins, Plane, Rectangle, Rest, Scene, Sheet, Shell, Solver,
+    Sphere, Strip, Triangulation, Young,
 };
 pub use scene_contact::{
     Ball, Capsule, Collider, ColliderMotion, Cuboid, HalfSpace, IntegratorName, Key, MeshKey, Ring,

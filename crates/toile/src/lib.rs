@@ -25,6 +25,7 @@
 //! |---|---|
 //! | drape a scene | [`drape`], [`Drape`] |
 //! | simulate a scene | [`Simulation`] |
+//! | the rest shape of a target | [`invert()`], [`SceneInversion`] |
 //! | stretch, bending and residual per vertex | [`Fields`] |
 //! | a model of your own | [`sim`]: `Shell`, `ModelBuilder`, `equilibrium` |
 //! | files | [`io`] |
@@ -38,18 +39,21 @@
 mod drape;
 mod fields;
 mod friction;
+mod invert;
 mod shells;
 mod simulate;
 
 pub use drape::{Drape, DrapeError, drape, scene_settings, set_threads};
 pub use fields::{Fields, shell_fields};
 pub use friction::{FrictionSolveError, solve_friction};
+pub use invert::{InvertError, SceneInversion, invert, invert_settings, scene_garment};
 pub use simulate::{Simulation, Start};
 
 pub use toile_cone as cone;
 pub use toile_contact as contact;
 pub use toile_energy as energy;
 pub use toile_geometry as geometry;
+pub use toile_inverse as inverse;
 pub use toile_io as io;
 pub use toile_num as num;
 pub use toile_sim as sim;

@@ -306,7 +306,10 @@ fn the_schema_knows_every_supported_key() {
     let koiter = &schema["$defs"]["Material"]["oneOf"][0];
     let pins = &schema["$defs"]["Pins"];
     for (table, keys) in [
-        (&schema, &["up", "gravity", "shell", "solver", "collider", "self_contact", "time"][..]),
+        (
+            &schema,
+            &["up", "gravity", "shell", "solver", "collider", "self_contact", "time", "invert"][..],
+        ),
         (
             shell,
             &[
