@@ -184,7 +184,7 @@ pub fn invert(
     let jump = 0.02 * size;
     while carried && search.load < 1.0 && go_on && search.steps < settings.max_steps {
         // At this pace it would never end.
-        if search.steps >= 8
+        if search.steps >= 6
             && search.steps as f64 > HOPELESS * search.load * settings.max_steps as f64
         {
             break;
@@ -203,8 +203,9 @@ pub fn invert(
         go_on = tell(&search, Phase::Weight, &mut history);
         let mut slow = 0;
         for _ in 0..PATH_STEPS {
-            let enough = search.merit.cones <= 0.1 * search.tolerable()
-                && search.merit.distance <= 1e-4 * size;
+            let inside =
+                search.merit.outside == 0 || search.merit.cones <= 0.1 * search.tolerable();
+            let enough = inside && search.merit.distance <= 1e-4 * size;
             if enough || slow > 1 || !go_on || search.steps >= settings.max_steps {
                 break;
             }
@@ -218,16 +219,15 @@ pub fn invert(
         if search.merit.distance <= 0.01 * size && search.merit.cone < 1e-2 {
             within = search.load;
         }
-        let well = search.merit.cones <= 0.1 * search.tolerable();
+        let well = search.merit.outside == 0 || search.merit.cones <= 0.1 * search.tolerable();
         step = (step * if well { 2.0 } else { 1.2 }).min(0.25);
     }
 
     // No way leads there step by step: the cloth falls, and is brought back as far as it goes.
     let mut most = settings.max_steps;
-    if carried && search.load < 1.0 && go_on {
+    if touching.contacts.is_empty() && search.load < 1.0 && go_on {
         search.leap(PATH_TOLERANCE)?;
-        let more = if touching.contacts.is_empty() { settings.max_steps / 2 } else { 30 };
-        most = search.steps + more;
+        most = search.steps + settings.max_steps / 2;
     }
 
     // The full weight is carried: improve the match.
@@ -286,10 +286,10 @@ pub fn invert(
     let mut found: Option<(Vec<Vec3>, Judged)> = None;
     let mut settled = false;
     if load >= 1.0 && inside || !go_on {
-        let contacts = held;
+        let contacts = held.clone();
         let judged =
             judge(garment, settings, &target, &rest, &shape, contacts, load, go_on, &mut watch)?;
-        found = Some((rest, judged));
+        found = Some((rest.clone(), judged));
     }
     // No rest shape holds the target (or none was found): let the target go and see where it rests; then make it by as much
     // otherwise, and let it go again.
@@ -357,11 +357,10 @@ pub fn invert(
     let (rest, judged) = match found {
         Some(found) => found,
         None => {
-            let contacts = touching_contacts.clone();
-            let judged = judge(
-                garment, settings, &target, &touched, &touched, contacts, load, go_on, &mut watch,
-            )?;
-            (touched.clone(), judged)
+            // Nothing rests: show how far the search came.
+            let judged =
+                judge(garment, settings, &target, &rest, &shape, held, load, go_on, &mut watch)?;
+            (rest, judged)
         }
     };
     let size_error = judged.certificate.target_error_max.unwrap_or(0.0) / size;

@@ -63,8 +63,8 @@ impl Skirt {
         tube(self.rows.max(2), self.around.max(3), point)
     }
 
-    /// Contact distance of [`Skirt::body`] \[m\].
-    pub const GAP: f64 = 1e-3;
+    /// Contact distance of [`Skirt::body`] \[m\]: edges between vertices that keep it may come closer by half of it.
+    pub const GAP: f64 = 2e-3;
 
     /// The body: a cylinder around z that the band touches.
     pub fn body(&self, friction: f64) -> Result<Collider, ContactError> {

@@ -102,7 +102,11 @@ fn balance(
             return Ok(done);
         }
         let count = contacts.len();
-        contacts.retain(|c| c.force.dot(&c.contact.normal) >= 0.0);
+        let holds = |c: &Carrying| c.force.dot(&c.contact.normal) >= 0.0;
+        if !contacts.iter().any(holds) && !pinned.contains(&true) {
+            return Ok(done); // let go, it would fall for ever
+        }
+        contacts.retain(holds);
         let mut changed = contacts.len() != count;
         let mut touches = pinned.clone();
         for c in &contacts {

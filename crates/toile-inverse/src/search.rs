@@ -65,7 +65,7 @@ const LEAST_DAMPING: f64 = 1e-8;
 const MOST_DAMPING: f64 = 1e4;
 
 /// Steps in a row that may climb.
-const DARING: usize = 2;
+const DARING: usize = 1;
 /// ... by this factor at most.
 const MOST_CLIMB: f64 = 1e3;
 
@@ -699,7 +699,8 @@ impl Search {
             return Ok(1.0);
         }
         let start = (self.x.clone(), self.rest.clone(), self.merit);
-        for _ in 0..5 {
+        let damping = self.damping;
+        for _ in 0..4 {
             // A step that bends the rest shape stretches it to second order, and stiff cloth answers with large forces;
             // the next step takes them back. So steps may climb for a while before they are judged.
             for daring in 0..=DARING {
@@ -730,6 +731,7 @@ impl Search {
             self.derivatives();
             self.damping = (self.damping * 20.0).min(MOST_DAMPING);
         }
+        self.damping = damping;
         Ok(1.0)
     }
 }

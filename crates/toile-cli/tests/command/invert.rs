@@ -72,13 +72,13 @@ fn pins_hold_too_and_axes_come_back_as_they_were() {
     folder.write("strip.obj", &text);
     folder.write(
         "scene.toml",
-        "up = \"y\"\n[[shell]]\nmesh = \"strip.obj\"\nscale = 0.01\nthickness = 1e-3\nareal_density = 0.2\n\
+        "up = \"y\"\n[[shell]]\nmesh = \"strip.obj\"\nscale = 0.01\nthickness = 2e-3\nareal_density = 0.2\n\
          material = { model = \"koiter\", young = 1e6, poisson = 0.3 }\npins = { vertices = [0, 1, 2, 3, 4, 5] }\n",
     );
     let output = toile(&folder, &["invert", "scene.toml", "--out", "out"]);
     assert_eq!(code(&output), 0, "{}", said(&output));
     let rest = fs::read_to_string(folder.0.join("out/rest.obj")).unwrap();
-    assert!(rest.contains("v 0 90 0\n"), "{rest}"); // a pin, as it was
+    assert!(rest.contains("v 0.0 90.0 0.0\n"), "{rest}"); // a pin, as it was
     let found = fs::read_to_string(folder.0.join("out/equilibrium.obj")).unwrap();
     let last: Vec<f64> = found
         .lines()
