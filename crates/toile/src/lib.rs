@@ -27,6 +27,7 @@
 //! | drape the rods of a scene | [`drape_rods`], [`rod`] |
 //! | the natures behind drawn fibres | [`invert_rods`] |
 //! | simulate a scene | [`Simulation`] |
+//! | the rest shape of a target | [`invert()`], [`SceneInversion`] |
 //! | stretch, bending and residual per vertex | [`Fields`] |
 //! | a model of your own | [`sim`]: `Shell`, `ModelBuilder`, `equilibrium` |
 //! | files | [`io`] |
@@ -40,6 +41,7 @@
 mod drape;
 mod fields;
 mod friction;
+mod invert;
 mod rods;
 mod setting;
 mod shells;
@@ -48,6 +50,7 @@ mod simulate;
 pub use drape::{Drape, DrapeError, drape, drape_on, scene_settings, set_threads};
 pub use fields::{Fields, shell_fields};
 pub use friction::{FrictionSolveError, solve_friction};
+pub use invert::{InvertError, SceneInversion, invert, invert_settings, scene_garment};
 pub use rods::{RodDrape, RodInversion, RodSceneError, drape_rods, invert_rods};
 pub use simulate::{Simulation, Start};
 
@@ -55,6 +58,7 @@ pub use toile_cone as cone;
 pub use toile_contact as contact;
 pub use toile_energy as energy;
 pub use toile_geometry as geometry;
+pub use toile_inverse as inverse;
 pub use toile_io as io;
 pub use toile_num as num;
 pub use toile_rod as rod;
