@@ -116,7 +116,7 @@ const RECOVERY: f64 = 0.02;
 const FARTHEST: f64 = 0.01;
 
 /// How often the contacts of a stage are looked for at most.
-const LOOKS: usize = 3;
+const LOOKS: usize = 5;
 
 /// Violation of the law up to which a step is accepted, in units of the largest force.
 const LAWFUL: f64 = 1e-2;
