@@ -25,7 +25,8 @@
 //! |---|---|
 //! | drape a scene | [`drape`], [`Drape`] |
 //! | drape the rods of a scene | [`drape_rods`], [`rod`] |
-//! | the natures behind drawn fibres | [`invert_rods`] |
+//! | the fibres of a scene in motion | [`rod_assembly`] |
+//! | the natures behind drawn fibres | [`invert_rods`], in contact [`invert_contacts`] |
 //! | simulate a scene | [`Simulation`] |
 //! | stretch, bending and residual per vertex | [`Fields`] |
 //! | a model of your own | [`sim`]: `Shell`, `ModelBuilder`, `equilibrium` |
@@ -46,7 +47,10 @@ mod simulate;
 pub use drape::{Drape, DrapeError, drape, scene_settings, set_threads};
 pub use fields::{Fields, shell_fields};
 pub use friction::{FrictionSolveError, solve_friction};
-pub use rods::{RodDrape, RodInversion, RodSceneError, drape_rods, invert_rods};
+pub use rods::{
+    ContactInversion, RodDrape, RodInversion, RodSceneError, drape_rods, invert_contacts,
+    invert_rods, rod_assembly,
+};
 pub use simulate::{Simulation, Start};
 
 pub use toile_cone as cone;
