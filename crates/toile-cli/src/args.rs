@@ -79,8 +79,12 @@ Writes into DIR, in the units and axes of the input and with its vertex order:
   equilibrium.png       a picture
   equilibrium.glb       for viewers, in metres with y up, coloured by stretch
   certificate.json      is it an equilibrium? figures, verdict and reason
+  contacts.jsonl        with colliders or self-contact: place, normal and force [N] of every contact
   log.jsonl             one line per Newton step, and where the time went
 For rods: rod_0.csv, … with s,x,y,z and the frame d1, d2, d3 at --stations points, and certificate.json.
+
+On colliders, or with [self_contact], the cloth first falls with exact friction until it rests, which takes longer;
+colliders that move stand still where they start.
 
 Ctrl-C stops after the current step and writes the best shape so far; a second one stops at once.
 
@@ -88,6 +92,7 @@ Examples:
   toile drape scene.toml --out result
   toile drape scene.toml --out result --json | jq .verdict
   toile drape scene.toml --out result --tolerance 1e-8 --max-steps 50
+  toile drape scene.toml --out result --drift 1      and show that it stays for a second of exact motion
 
 Exit codes: 0 certified, 1 not certified (the best shape is written all the same), 2 bad input.";
 
@@ -104,6 +109,12 @@ pub(crate) struct DrapeArgs {
     pub(crate) stations: Option<u32>,
     #[command(flatten)]
     pub(crate) solver: SolverArgs,
+    /// Push cloth that starts inside colliders out of them first.
+    #[arg(long)]
+    pub(crate) push_out: bool,
+    /// Simulate this long from the result with exact friction and say how far it moves [default: not at all].
+    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    pub(crate) drift: Option<f64>,
 }
 
 const SIMULATE_HELP: &str = "\
@@ -234,6 +245,10 @@ pub(crate) enum Protocol {
     Buckling(RodProtocolArgs),
     /// The natural curvature at which a hanging rod leaves its plane: bend_twist.csv.
     BendTwist(RodProtocolArgs),
+    /// Tensions of a belt on a turning drum, against e^(μφ): capstan.csv.
+    Capstan(CapstanArgs),
+    /// A strip pushed against the ground until its tip slips, against the elastica: stick_slip.csv.
+    StickSlip(StickSlipArgs),
 }
 
 #[derive(Debug, Args)]
@@ -336,6 +351,36 @@ pub(crate) struct CylinderArgs {
     /// Cells along the cloth, one search each [default: 40,80,160].
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     pub(crate) resolutions: Option<Vec<usize>>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CapstanArgs {
+    #[command(flatten)]
+    pub(crate) common: FrictionCommon,
+    /// Coefficients of friction [default: 0.1,0.3,0.5].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) mu: Option<Vec<f64>>,
+    /// Angles on the drum in degrees [default: 90,180].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) wraps_deg: Option<Vec<f64>>,
+    /// Rows of vertices on the drum [default: 4,10,50].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) contacts: Option<Vec<usize>>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StickSlipArgs {
+    #[command(flatten)]
+    pub(crate) common: FrictionCommon,
+    /// Coefficients of friction, up to 0.356 [default: 0.05,0.1,...,0.35].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) mu: Option<Vec<f64>>,
+    /// Cells along the strip, coarsest first [default: 25,50].
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) resolutions: Option<Vec<usize>>,
+    /// Length of the strip in metres [default: 0.2].
+    #[arg(long, value_name = "METRES", value_parser = positive)]
+    pub(crate) length: Option<f64>,
 }
 
 #[derive(Debug, Args)]
@@ -474,14 +519,26 @@ pub(crate) struct DemoArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Task {
+    /// The sheet swings from two corners for a second: one JSON line, as all of w1 to w6.
+    W1,
+    /// The sheet falls on a ball, μ = 0.3.
+    W2,
     /// Static hang from the vertical plane to 1e-6: one JSON line.
     W3,
+    /// Half a metre of sheet on a slope of 20°, μ = --ratio times its tangent.
+    W4,
     /// Heavy strip at --gamma, against the elastica: one JSON line.
     W6,
     /// The same sheet from the horizontal plane to 1e-9, with the shares of the time.
     Hang,
     /// Energy, gradient and Hessian of a sheet.
     Assembly,
+    /// A sheet falls on a turning ball: time per step with its parts, errors of the law, penetrations.
+    Square1,
+    /// The same with three sheets.
+    Square3,
+    /// Random scenes, watched for crashes, tunnelling and energy from nowhere; faulty ones are kept in --out.
+    Random,
     /// The friction kernel on a sheet of n × n contacts to 1e-6: one JSON line per solver.
     Friction,
 }
@@ -490,6 +547,10 @@ const BENCH_HELP: &str = "\
 The sheet: 1 m × 1 m, n × n vertices, 0.2 kg/m², E h = 1000 N/m, ν = 0.3, D = 1e-5 N·m, two corners held.
 
 Examples:
+  toile bench w1 --n 65
+  toile bench w4 --ratio 0.95
+  toile bench square1 --mu 0.1 --duration 0.5
+  toile bench random --minutes 30 --seed 7
   toile bench w3 --n 33
   toile bench w6 --gamma 50 --n 81
   toile bench hang --n 129
@@ -502,12 +563,33 @@ Examples:
 pub(crate) struct BenchArgs {
     /// What to measure.
     pub(crate) task: Task,
-    /// Vertices along each side [default: 33]; for w6 along the length [default: 241].
+    /// Vertices along each side [default: 33; 17 for w4, 77 for the squares]; for w6 along the length [default: 241].
     #[arg(long, value_parser = clap::value_parser!(u32).range(3..=2049))]
     pub(crate) n: Option<u32>,
-    /// Mid-edge normals of the sheet [default: average for w3, as the peer it is compared with; tan otherwise].
+    /// Mid-edge normals of the sheet [default: tan for hang and assembly, average otherwise, as in the peers].
     #[arg(long, value_enum)]
     pub(crate) normals: Option<Normals>,
+    /// For w1, w2, w4, square1, square3: simulated time in seconds [default: 1; 2 for the squares].
+    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    pub(crate) duration: Option<f64>,
+    /// For w4: friction over the tangent of the slope; sticks above 1, slides below.
+    #[arg(long, default_value_t = 1.05, value_parser = positive)]
+    pub(crate) ratio: f64,
+    /// For square1 and square3: coefficient of friction.
+    #[arg(long, default_value_t = 0.3, value_parser = not_negative)]
+    pub(crate) mu: f64,
+    /// For random: how long to go on.
+    #[arg(long, default_value_t = 1.0, value_parser = positive)]
+    pub(crate) minutes: f64,
+    /// For random: what the scenes follow from.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// For random: number of the first scene.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) first: u64,
+    /// For random: folder for faulty scenes.
+    #[arg(long, short, value_name = "DIR", default_value = "random")]
+    pub(crate) out: PathBuf,
     /// For w6: γ = w L³ / D.
     #[arg(long, default_value_t = 10.0, value_parser = positive)]
     pub(crate) gamma: f64,
@@ -534,5 +616,12 @@ fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
         _ => Err("give a positive number, such as 1e-9".into()),
+    }
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value >= 0.0 && value.is_finite() => Ok(value),
+        _ => Err("give a number from 0 on, such as 0.3".into()),
     }
 }

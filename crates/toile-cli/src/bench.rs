@@ -18,22 +18,42 @@ use crate::json::{self, Object};
 use crate::progress::{Progress, catch_interrupts};
 use crate::{Failure, Outcome};
 
-const GRAVITY: f64 = 9.81;
+pub(crate) const GRAVITY: f64 = 9.81;
 
 pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure> {
     match args.task {
+        Task::W1 => crate::bench_motion::w1(args),
+        Task::W2 => crate::bench_motion::w2(args),
         Task::W3 => w3(args, global),
+        Task::W4 => crate::bench_motion::w4(args),
         Task::W6 => w6(args),
         Task::Hang => hang(args, global),
         Task::Assembly => assembly(args),
+        Task::Square1 => crate::bench_squares::run(args, 1, global),
+        Task::Square3 => crate::bench_squares::run(args, 3, global),
+        Task::Random => crate::bench_random::run(args, global),
         Task::Friction => crate::bench_friction::run(args, global),
+    }
+}
+
+/// Cloth by E h \[N/m\], ν and D \[N·m\].
+pub(crate) fn cloth(
+    stretching: f64,
+    poisson: f64,
+    bending: f64,
+    normals: NormalRule,
+) -> ShellMaterial {
+    let thickness = (12.0 * (1.0 - poisson * poisson) * bending / stretching).sqrt();
+    ShellMaterial::Koiter {
+        stiffness: ShellStiffness::isotropic(stretching / thickness, poisson, thickness),
+        normals,
+        membrane: Membrane::StVenantKirchhoff,
+        warp: Vec3::x(),
     }
 }
 
 /// The sheet of all tasks, and its model: flat at rest, started lying or standing.
 fn sheet(n: usize, standing: bool, normals: NormalRule) -> Result<(Model, ShellNodes), Failure> {
-    let (stretching, poisson, bending) = (1000.0, 0.3, 1e-5);
-    let thickness = (12.0f64 * (1.0 - poisson * poisson) * bending / stretching).sqrt();
     let mesh = generate::sheet(n, 1.0);
     let stand = |p: &Vec3| Vec3::new(p.x, 0.0, p.y - 0.5);
     let shell = Shell {
@@ -44,12 +64,7 @@ fn sheet(n: usize, standing: bool, normals: NormalRule) -> Result<(Model, ShellN
             mesh.positions.clone()
         },
         rest_positions: mesh.positions,
-        material: ShellMaterial::Koiter {
-            stiffness: ShellStiffness::isotropic(stretching / thickness, poisson, thickness),
-            normals,
-            membrane: Membrane::StVenantKirchhoff,
-            warp: Vec3::x(),
-        },
+        material: cloth(1000.0, 0.3, 1e-5, normals),
         areal_density: 0.2,
         pins: vec![((n - 1) * n) as u32, (n * n - 1) as u32],
     };
@@ -58,7 +73,7 @@ fn sheet(n: usize, standing: bool, normals: NormalRule) -> Result<(Model, ShellN
     Ok((builder.build()?, nodes))
 }
 
-fn normals(args: &BenchArgs, default: Normals) -> NormalRule {
+pub(crate) fn normals(args: &BenchArgs, default: Normals) -> NormalRule {
     match args.normals.unwrap_or(default) {
         Normals::Average => NormalRule::Average,
         Normals::Sin => NormalRule::Sin,
@@ -247,22 +262,22 @@ fn best(mut work: impl FnMut()) -> f64 {
 }
 
 /// Six digits after the point, as the peers' drivers print.
-fn rounded(value: f64) -> f64 {
+pub(crate) fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
 /// Wall time and the processor time of all threads since the start.
-struct Clock {
+pub(crate) struct Clock {
     wall: Instant,
     cpu: Option<f64>,
 }
 
 impl Clock {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self { wall: Instant::now(), cpu: cpu_seconds() }
     }
 
-    fn stop(&self) -> (f64, Option<f64>) {
+    pub(crate) fn stop(&self) -> (f64, Option<f64>) {
         let cpu = cpu_seconds().zip(self.cpu).map(|(now, then)| now - then);
         (self.wall.elapsed().as_secs_f64(), cpu)
     }

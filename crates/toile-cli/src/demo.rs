@@ -3,7 +3,7 @@
 use toile::io::{atomic_write, load_scene};
 
 use crate::args::{DemoArgs, Global, SolverArgs};
-use crate::drape::{drape_to, make_folder};
+use crate::drape::{Contact, drape_to, make_folder};
 use crate::{Failure, Outcome, json};
 
 pub(crate) fn run(args: &DemoArgs, global: &Global) -> Result<Outcome, Failure> {
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &DemoArgs, global: &Global) -> Result<Outcome, Failure> 
         ));
     }
     let scene = load_scene(&path)?;
-    let written = drape_to(&scene, &args.out, &SolverArgs::default(), global)?;
+    let written = drape_to(&scene, &args.out, &SolverArgs::default(), Contact::default(), global)?;
     if speak {
         json::print(&format!(
             "\nNow edit {shown} and run\n  toile drape {shown} --out {out}",

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use toile::io::{Scene, load_scene};
-use toile::{Drape, scene_settings};
+use toile::{Drape, Start, scene_settings};
 
 use crate::args::{DrapeArgs, Global, SolverArgs};
 use crate::progress::{Progress, catch_interrupts};
@@ -15,8 +15,17 @@ pub(crate) fn run(args: &DrapeArgs, global: &Global) -> Result<Outcome, Failure>
     if rod::has_rods(&scene) {
         return rod::drape(&scene, args, global);
     }
-    let written = drape_to(&scene, &args.out, &args.solver, global)?;
+    let start = if args.push_out { Start::PushOut } else { Start::AsGiven };
+    let contact = Contact { start, drift: args.drift.unwrap_or(0.0) };
+    let written = drape_to(&scene, &args.out, &args.solver, contact, global)?;
     Ok(written.outcome)
+}
+
+/// What concerns contact.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Contact {
+    start: Start,
+    drift: f64,
 }
 
 /// A result on disk.
@@ -29,6 +38,7 @@ pub(crate) fn drape_to(
     scene: &Scene,
     out: &Path,
     solver: &SolverArgs,
+    contact: Contact,
     global: &Global,
 ) -> Result<Written, Failure> {
     catch_interrupts();
@@ -38,7 +48,13 @@ pub(crate) fn drape_to(
     settings.tolerance = solver.tolerance.unwrap_or(settings.tolerance);
     settings.max_steps = solver.max_steps.map_or(settings.max_steps, |n| n as usize);
     let mut progress = Progress::new(global.quiet || global.json);
-    let drape = toile::drape(scene, &settings, |step| progress.step(step));
+    let touches = !scene.colliders.is_empty() || scene.self_contact.is_some();
+    let drape = if touches {
+        let Contact { start, drift } = contact;
+        toile::drape_on(scene, &settings, start, drift, |step| progress.step(step))
+    } else {
+        toile::drape(scene, &settings, |step| progress.step(step))
+    };
     progress.finish();
     let drape: Drape = drape?;
     let names = files::write_all(out, &drape)?;

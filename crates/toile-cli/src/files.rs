@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use toile::geometry::Vec3;
 use toile::io::{
-    Axes, GlbMesh, Group, ObjWriter, PictureMesh, PlyWriter, Up, View, WriteError, atomic_write,
-    png_to, render, write_glb, write_obj, write_ply, write_vtp,
+    Axes, GlbMesh, Group, LoadedShell, ObjWriter, PictureMesh, PlyWriter, Up, View, WriteError,
+    atomic_write, contact_words, png_to, render, write_glb, write_obj, write_ply, write_vtp,
 };
 use toile::{Drape, Fields};
 
@@ -22,14 +23,7 @@ pub(crate) fn write_all(out: &Path, drape: &Drape) -> Result<Vec<String>, WriteE
         (0..drape.shells.len()).map(|i| drape.file_positions(i)).collect();
     for (i, (loaded, positions)) in drape.shells.iter().zip(&each).enumerate() {
         let name = if several { format!("equilibrium_{i}.obj") } else { "equilibrium.obj".into() };
-        let mesh = &loaded.mesh;
-        let extras = ObjWriter {
-            uvs: &mesh.uvs,
-            face_uvs: mesh.face_uvs.as_deref(),
-            groups: Some(&mesh.groups),
-            comment: Some(COMMENT),
-        };
-        write_obj(out.join(&name), positions, &mesh.faces, &extras)?;
+        write_shell(&out.join(&name), loaded, positions, COMMENT)?;
         names.push(name);
     }
     let joined = Joined::new(drape, &each, &fields);
@@ -52,8 +46,13 @@ pub(crate) fn write_all(out: &Path, drape: &Drape) -> Result<Vec<String>, WriteE
     write_ply(out.join("equilibrium.ply"), &joined.positions, &joined.faces, &extras)?;
     write_vtp(out.join("equilibrium.vtp"), &joined.positions, &joined.faces, &columns)?;
     write_glb_of(&out.join("equilibrium.glb"), drape, &fields)?;
-    write_picture(&out.join("equilibrium.png"), drape)?;
+    let places = (0..drape.shells.len()).map(|i| drape.positions(i));
+    write_picture(&out.join("equilibrium.png"), &drape.shells, places)?;
     atomic_write(out.join("certificate.json"), |w| writeln!(w, "{}", certificate(drape).pretty()))?;
+    if !drape.contacts.is_empty() {
+        write_contacts(&out.join("contacts.jsonl"), drape)?;
+        names.push("contacts.jsonl".into());
+    }
     atomic_write(out.join("log.jsonl"), |w| {
         for line in log(drape) {
             writeln!(w, "{}", line.line())?;
@@ -64,6 +63,35 @@ pub(crate) fn write_all(out: &Path, drape: &Drape) -> Result<Vec<String>, WriteE
     names.extend(rest);
     names.extend(["certificate.json".into(), "log.jsonl".into()]);
     Ok(names)
+}
+
+/// One line per contact: what touches what, where, and by which force, in the axes of the model (metres, z up).
+fn write_contacts(path: &Path, drape: &Drape) -> Result<(), WriteError> {
+    let state = &drape.result.state;
+    let vertices = drape.model.vertices();
+    atomic_write(path, |w| {
+        for c in &drape.contacts {
+            let (kind, numbers) = contact_words(&c.contact.key);
+            let mut point = Vec3::zeros();
+            // Between layers the place is that of the first side.
+            for (v, weight) in c.contact.carriers().filter(|(_, weight)| *weight > 0.0) {
+                point += weight * drape.model.position(state, vertices[v as usize]);
+            }
+            let [normal, tangential] = c.parts();
+            let line = Object::default()
+                .with("kind", kind)
+                .with("ids", numbers.map(f64::from).to_vec())
+                .with("point", point.as_slice().to_vec())
+                .with("normal", c.contact.normal.as_slice().to_vec())
+                .with("force", c.force.as_slice().to_vec())
+                .with("normal_force", normal)
+                .with("tangential_force", tangential)
+                .with("friction", c.contact.friction)
+                .with("status", "stick");
+            writeln!(w, "{}", line.line())?;
+        }
+        Ok(())
+    })
 }
 
 /// All shells in one mesh, each a group.
@@ -141,13 +169,32 @@ fn write_glb_of(out: &Path, drape: &Drape, fields: &[Fields]) -> Result<(), Writ
     write_glb(out, &meshes)
 }
 
+/// One shell with the names and patterns of its mesh.
+pub(crate) fn write_shell(
+    path: &Path,
+    loaded: &LoadedShell,
+    positions: &[[f64; 3]],
+    comment: &str,
+) -> Result<(), WriteError> {
+    let mesh = &loaded.mesh;
+    let extras = ObjWriter {
+        uvs: &mesh.uvs,
+        face_uvs: mesh.face_uvs.as_deref(),
+        groups: Some(&mesh.groups),
+        comment: Some(comment),
+    };
+    write_obj(path, positions, &mesh.faces, &extras)
+}
+
 /// All shells, seen half from the front.
-fn write_picture(out: &Path, drape: &Drape) -> Result<(), WriteError> {
-    let points: Vec<Vec<[f64; 3]>> = (0..drape.shells.len())
-        .map(|i| drape.positions(i).iter().map(|p| (*p).into()).collect())
-        .collect();
-    let meshes: Vec<PictureMesh<'_>> = drape
-        .shells
+pub(crate) fn write_picture(
+    path: &Path,
+    shells: &[LoadedShell],
+    positions: impl Iterator<Item = Vec<Vec3>>,
+) -> Result<(), WriteError> {
+    let points: Vec<Vec<[f64; 3]>> =
+        positions.map(|points| points.iter().map(|p| (*p).into()).collect()).collect();
+    let meshes: Vec<PictureMesh<'_>> = shells
         .iter()
         .zip(&points)
         .map(|(loaded, points)| PictureMesh {
@@ -157,7 +204,7 @@ fn write_picture(out: &Path, drape: &Drape) -> Result<(), WriteError> {
         })
         .collect();
     let picture = render(&meshes, &View::default());
-    atomic_write(out, |w| png_to(w, &picture))
+    atomic_write(path, |w| png_to(w, &picture))
 }
 
 /// The certificate with the keys of the contract, and how the result was found. No times: the same
@@ -183,6 +230,7 @@ pub(crate) fn certificate(drape: &Drape) -> Object {
         .with("steps", result.history.len())
         .with("factorisations", result.factorisations)
         .with("escapes", result.escapes)
+        .with("contacts", drape.contacts.len())
         .with("vertices", drape.model.vertex_count())
         .with("unknowns", drape.model.len())
 }

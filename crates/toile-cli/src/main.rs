@@ -3,6 +3,9 @@
 mod args;
 mod bench;
 mod bench_friction;
+mod bench_motion;
+mod bench_random;
+mod bench_squares;
 mod check;
 mod demo;
 mod drape;

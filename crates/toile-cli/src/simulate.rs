@@ -5,15 +5,13 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use toile::contact::ContactKey;
-use toile::io::{
-    ObjWriter, PictureMesh, View, atomic_write, load_scene, png_to, render, write_obj,
-};
-use toile::sim::dynamics::{Checkpoint, ContactForce, ContactStatus, Snapshot, StepReport};
+use toile::io::{atomic_write, contact_words, load_scene, read_checkpoint, write_checkpoint};
+use toile::sim::dynamics::{ContactForce, ContactStatus, StepReport};
 use toile::{Simulation, Start};
 
 use crate::args::{Global, SimulateArgs};
 use crate::drape::make_folder;
+use crate::files::{write_picture, write_shell};
 use crate::json::{self, Object};
 use crate::progress::{catch_interrupts, interrupted};
 use crate::{Failure, Outcome};
@@ -42,19 +40,22 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
     }
     let per_frame = time.frame.map_or(1, |f| (f / time.step).round() as usize).max(1);
     let steps = (time.duration / time.step - 1e-9).ceil().max(1.0) as usize;
+    let checkpoint_file = args.out.join("checkpoint.txt");
     let mut done = 0;
     if args.resume {
-        match read_checkpoint(&args.out)? {
-            Some((step, checkpoint)) => {
-                if !simulation.simulator.restore(&checkpoint) {
-                    return Err(Failure(
-                        "checkpoint.txt was written for another scene; start without --resume"
-                            .into(),
-                    ));
-                }
-                done = step;
+        if checkpoint_file.exists() {
+            let (step, checkpoint) = read_checkpoint(&checkpoint_file)?;
+            if !simulation.simulator.restore(&checkpoint)? {
+                return Err(Failure(format!(
+                    "checkpoint.txt was written for another scene: it has {} unknowns, this one {}; \
+                     start without --resume",
+                    checkpoint.now.high.len(),
+                    simulation.simulator.model().len()
+                )));
             }
-            None => json::tell("no checkpoint.txt to resume from: starting at the beginning"),
+            done = step;
+        } else {
+            json::tell("no checkpoint.txt to resume from: starting at the beginning");
         }
     }
     let clock = Instant::now();
@@ -75,7 +76,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
             write_frame(&args.out, frame, &simulation)?;
             log.frame(frame, &simulation)?;
             log.flush()?;
-            write_checkpoint(&args.out, done, &simulation.simulator.checkpoint())?;
+            write_checkpoint(&checkpoint_file, done, &simulation.simulator.checkpoint())?;
         }
         if !(global.quiet || global.json) && last.elapsed().as_secs_f64() > 1.0 {
             last = Instant::now();
@@ -94,7 +95,8 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
         }
     }
     log.flush()?;
-    write_picture(&args.out.join("last.png"), &simulation)?;
+    let places = (0..simulation.shells.len()).map(|i| simulation.positions(i));
+    write_picture(&args.out.join("last.png"), &simulation.shells, places)?;
     let summary = totals.summary(clock.elapsed().as_secs_f64(), &simulation);
     atomic_write(args.out.join("summary.json"), |w| writeln!(w, "{}", summary.pretty()))?;
     if global.json {
@@ -241,7 +243,7 @@ impl Log {
 }
 
 fn contact_line(frame: usize, contact: &ContactForce, simulation: &Simulation) -> Object {
-    let (kind, ids) = key_parts(&contact.contact.key);
+    let (kind, ids) = contact_words(&contact.contact.key);
     let model = simulation.simulator.model();
     let mut point = [0.0; 3];
     for (vertex, weight) in contact.contact.carriers() {
@@ -264,33 +266,6 @@ fn contact_line(frame: usize, contact: &ContactForce, simulation: &Simulation) -
         .with("status", if contact.status == ContactStatus::Stick { "stick" } else { "slip" })
 }
 
-fn key_parts(key: &ContactKey) -> (&'static str, [u32; 3]) {
-    match *key {
-        ContactKey::VertexCollider { vertex, collider } => {
-            ("vertex-collider", [vertex, collider, 0])
-        }
-        ContactKey::FaceCollider { face, collider, feature } => {
-            ("face-collider", [face, collider, feature])
-        }
-        ContactKey::EdgeCollider { edge, collider, feature } => {
-            ("edge-collider", [edge, collider, feature])
-        }
-        ContactKey::VertexFace { vertex, face } => ("vertex-face", [vertex, face, 0]),
-        ContactKey::EdgeEdge { first, second } => ("edge-edge", [first, second, 0]),
-    }
-}
-
-fn key_from(kind: &str, [a, b, c]: [u32; 3]) -> Option<ContactKey> {
-    Some(match kind {
-        "vertex-collider" => ContactKey::VertexCollider { vertex: a, collider: b },
-        "face-collider" => ContactKey::FaceCollider { face: a, collider: b, feature: c },
-        "edge-collider" => ContactKey::EdgeCollider { edge: a, collider: b, feature: c },
-        "vertex-face" => ContactKey::VertexFace { vertex: a, face: b },
-        "edge-edge" => ContactKey::EdgeEdge { first: a, second: b },
-        _ => return None,
-    })
-}
-
 fn write_frame(out: &Path, frame: usize, simulation: &Simulation) -> Result<(), Failure> {
     for (i, loaded) in simulation.shells.iter().enumerate() {
         let name = if simulation.shells.len() > 1 {
@@ -298,119 +273,8 @@ fn write_frame(out: &Path, frame: usize, simulation: &Simulation) -> Result<(), 
         } else {
             format!("frame_{frame:05}.obj")
         };
-        let mesh = &loaded.mesh;
-        let extras = ObjWriter {
-            uvs: &mesh.uvs,
-            face_uvs: mesh.face_uvs.as_deref(),
-            groups: Some(&mesh.groups),
-            comment: Some("toile: a moment of a simulation"),
-        };
-        write_obj(out.join(name), &simulation.file_positions(i), &mesh.faces, &extras)?;
+        let positions = simulation.file_positions(i);
+        write_shell(&out.join(name), loaded, &positions, "toile: a moment of a simulation")?;
     }
     Ok(())
-}
-
-fn write_picture(path: &Path, simulation: &Simulation) -> Result<(), Failure> {
-    let points: Vec<Vec<[f64; 3]>> = (0..simulation.shells.len())
-        .map(|i| simulation.positions(i).iter().map(|p| (*p).into()).collect())
-        .collect();
-    let meshes: Vec<PictureMesh<'_>> = simulation
-        .shells
-        .iter()
-        .zip(&points)
-        .map(|(loaded, points)| PictureMesh {
-            positions: points,
-            faces: &loaded.mesh.faces,
-            field: None,
-        })
-        .collect();
-    let picture = render(&meshes, &View::default());
-    Ok(atomic_write(path, |w| png_to(w, &picture))?)
-}
-
-/// Bits of numbers in hexadecimal: a checkpoint must come back exactly.
-fn bits(values: &[f64]) -> String {
-    values.iter().map(|v| format!("{:016x}", v.to_bits())).collect()
-}
-
-fn unbits(text: &str) -> Option<Vec<f64>> {
-    if !text.is_ascii() || !text.len().is_multiple_of(16) {
-        return None;
-    }
-    (0..text.len() / 16)
-        .map(|k| u64::from_str_radix(&text[16 * k..16 * k + 16], 16).ok().map(f64::from_bits))
-        .collect()
-}
-
-fn write_checkpoint(out: &Path, step: usize, checkpoint: &Checkpoint) -> Result<(), Failure> {
-    let mut lines = vec![format!("toile checkpoint 1 {step} {}", checkpoint.touching)];
-    for snapshot in std::iter::once(&checkpoint.now).chain(&checkpoint.before) {
-        lines.push(bits(&[snapshot.time]));
-        lines.push(bits(&snapshot.high));
-        lines.push(bits(&snapshot.low));
-        lines.push(bits(&snapshot.velocity));
-    }
-    lines.push("contacts".into());
-    for (key, force, status) in &checkpoint.held {
-        let (kind, [a, b, c]) = key_parts(key);
-        let status = match status {
-            ContactStatus::Open => "open",
-            ContactStatus::Stick => "stick",
-            ContactStatus::Slip => "slip",
-        };
-        lines.push(format!("{kind} {a} {b} {c} {status} {}", bits(force)));
-    }
-    lines.push("end".into());
-    Ok(atomic_write(out.join("checkpoint.txt"), |w| writeln!(w, "{}", lines.join("\n")))?)
-}
-
-fn read_checkpoint(out: &Path) -> Result<Option<(usize, Checkpoint)>, Failure> {
-    let path = out.join("checkpoint.txt");
-    if !path.exists() {
-        return Ok(None);
-    }
-    let text = fs::read_to_string(&path)?;
-    parse_checkpoint(&text).map(Some).ok_or_else(|| {
-        Failure("checkpoint.txt cannot be read; remove it and start without --resume".into())
-    })
-}
-
-fn parse_checkpoint(text: &str) -> Option<(usize, Checkpoint)> {
-    let mut lines = text.lines();
-    let mut head = lines.next()?.strip_prefix("toile checkpoint 1 ")?.split(' ');
-    let step = head.next()?.parse().ok()?;
-    let touching = head.next()?.parse().ok()?;
-    let mut snapshots = Vec::new();
-    let mut line = lines.next()?;
-    while line != "contacts" {
-        let time = *unbits(line)?.first()?;
-        let [high, low, velocity] =
-            [unbits(lines.next()?)?, unbits(lines.next()?)?, unbits(lines.next()?)?];
-        snapshots.push(Snapshot { time, high, low, velocity });
-        line = lines.next()?;
-    }
-    let mut held = Vec::new();
-    loop {
-        let line = lines.next()?;
-        if line == "end" {
-            break;
-        }
-        let mut words = line.split(' ');
-        let kind = words.next()?;
-        let mut ids = [0u32; 3];
-        for id in &mut ids {
-            *id = words.next()?.parse().ok()?;
-        }
-        let status = match words.next()? {
-            "open" => ContactStatus::Open,
-            "stick" => ContactStatus::Stick,
-            "slip" => ContactStatus::Slip,
-            _ => return None,
-        };
-        let force: [f64; 3] = unbits(words.next()?)?.try_into().ok()?;
-        held.push((key_from(kind, ids)?, force, status));
-    }
-    let mut snapshots = snapshots.into_iter();
-    let now = snapshots.next()?;
-    Some((step, Checkpoint { now, before: snapshots.next(), held, touching }))
 }

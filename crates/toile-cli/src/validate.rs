@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use toile::io::atomic_write;
 use toile::validate::protocol::{
-    BucklingSettings, CantileverSeries, CantileverSettings, CylinderSettings, InclineSettings,
-    Outcome as Found, RodSettings, RotationSettings, TableRow, bend_twist, buckling, cantilever,
-    cylinder, frequencies, incline, lateral_buckling, rod_cantilever, rotation,
+    BucklingSettings, CantileverSeries, CantileverSettings, CapstanSettings, CylinderSettings,
+    InclineSettings, Outcome as Found, RodSettings, RotationSettings, StickSlipSettings, TableRow,
+    bend_twist, buckling, cantilever, capstan, cylinder, frequencies, incline, lateral_buckling,
+    rod_cantilever, rotation, stick_slip,
 };
 use toile::validate::shells::{
     Case, Settings as ShellSettings, ShellCaseError, end_moment, end_shear, hemisphere,
@@ -15,8 +16,8 @@ use toile::validate::shells::{
 };
 
 use crate::args::{
-    BucklingArgs, CantileverArgs, CylinderArgs, Global, InclineArgs, Protocol, RodProtocolArgs,
-    RotationArgs, ShellCase, ShellsArgs,
+    BucklingArgs, CantileverArgs, CapstanArgs, CylinderArgs, Global, InclineArgs, Protocol,
+    RodProtocolArgs, RotationArgs, ShellCase, ShellsArgs, StickSlipArgs,
 };
 use crate::drape::make_folder;
 use crate::json::{self, Object};
@@ -63,6 +64,14 @@ pub(crate) fn run(protocol: &Protocol, global: &Global) -> Result<Outcome, Failu
         Protocol::BendTwist(args) => {
             let settings = rod_settings(args);
             measured(&args.out, "bend_twist", global, |told| bend_twist(&settings, told))
+        }
+        Protocol::Capstan(args) => {
+            let settings = capstan_settings(args);
+            measured(&args.common.out, "capstan", global, |told| capstan(&settings, told))
+        }
+        Protocol::StickSlip(args) => {
+            let settings = stick_slip_settings(args);
+            measured(&args.common.out, "stick_slip", global, |told| stick_slip(&settings, told))
         }
     }
 }
@@ -193,6 +202,41 @@ fn cylinder_settings(args: &CylinderArgs) -> CylinderSettings {
     }
     if let Some(resolutions) = &args.resolutions {
         settings.resolutions = resolutions.clone();
+    }
+    settings.dt = args.common.dt.unwrap_or(settings.dt);
+    settings.tolerance = args.common.tolerance.unwrap_or(settings.tolerance);
+    settings
+}
+
+fn capstan_settings(args: &CapstanArgs) -> CapstanSettings {
+    let mut settings =
+        if args.common.quick { CapstanSettings::quick() } else { CapstanSettings::default() };
+    if let Some(frictions) = &args.mu {
+        settings.frictions = frictions.clone();
+    }
+    if let Some(wraps) = &args.wraps_deg {
+        settings.wraps = wraps.iter().map(|w| w.to_radians()).collect();
+    }
+    if let Some(contacts) = &args.contacts {
+        settings.contacts = contacts.clone();
+    }
+    settings.dt = args.common.dt.unwrap_or(settings.dt);
+    settings.tolerance = args.common.tolerance.unwrap_or(settings.tolerance);
+    settings
+}
+
+fn stick_slip_settings(args: &StickSlipArgs) -> StickSlipSettings {
+    let mut settings =
+        if args.common.quick { StickSlipSettings::quick() } else { StickSlipSettings::default() };
+    if let Some(frictions) = &args.mu {
+        settings.frictions = frictions.clone();
+    }
+    if let Some(resolutions) = &args.resolutions {
+        settings.resolutions = resolutions.clone();
+    }
+    if let Some(length) = args.length {
+        settings.width *= length / settings.length;
+        settings.length = length;
     }
     settings.dt = args.common.dt.unwrap_or(settings.dt);
     settings.tolerance = args.common.tolerance.unwrap_or(settings.tolerance);

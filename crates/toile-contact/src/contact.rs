@@ -46,6 +46,13 @@ pub enum ContactKey {
     },
 }
 
+impl ContactKey {
+    /// Whether both sides are cloth.
+    pub fn between_layers(&self) -> bool {
+        matches!(self, Self::VertexFace { .. } | Self::EdgeEdge { .. })
+    }
+}
+
 /// One place where the cloth touches a collider or itself.
 ///
 /// The relative position of the two sides is Σ wᵢ xᵢ − p, with p a point of the collider (zero

@@ -8,10 +8,9 @@ use crate::distance::{Region, point_triangle, segments_crossing};
 use crate::shape::{MeshShape, Pose, Solid};
 use crate::{Bounds, Contact, ContactError, ContactKey, PlacedCollider, owner};
 
-/// A contact inside an edge or a face counts when it lies closer to the collider than the corners by
-/// more than this part of the gap. Below, the gap itself keeps cloth and collider apart, and every
-/// edge of a cloth on a ball would be a contact of its own.
-const SAG: f64 = 1.0;
+/// Distance that is kept inside edges and faces, in units of the gap that vertices keep: cloth that hugs a
+/// smooth thing with its vertices rests on them alone, and only what they leave uncovered is held between them.
+const INSIDE: f64 = 0.1;
 /// Elements per task; small enough for two dozen tasks on a sheet of 77 × 77 vertices.
 const CHUNK: usize = 256;
 /// Two contacts of one edge closer than this part of it are one.
@@ -63,9 +62,9 @@ pub(crate) fn in_blocks<T: Send>(
 
 /// Contacts of the cloth with colliders, those closer than their gap plus `reach` \[m\].
 ///
-/// Vertices come first-hand. Inside an edge or a face a contact is found where the collider comes
-/// closer there than at the corners by more than its gap: sharp points and rims, thin and small
-/// things. `positions` and `reach` must be finite; contacts are sorted by key.
+/// Vertices keep the gap of the collider. Between them, where an edge or a face comes closer than its corners (sharp
+/// points and rims, thin and small things), a tenth of it is kept.
+/// `positions` and `reach` must be finite; contacts are sorted by key.
 pub fn collider_contacts(
     positions: &[Vec3],
     topology: &Topology,
@@ -90,7 +89,8 @@ pub fn collider_contacts(
             placed,
             number: number as u32,
             near: placed.gap() + reach,
-            sag: (SAG * placed.gap()).max(1e-9),
+            inside: INSIDE * placed.gap(),
+            reach,
             bounds: placed.bounds().inflated(placed.gap() + reach),
         };
         search.vertices(&mut distances, &mut contacts);
@@ -125,7 +125,9 @@ struct Search<'a> {
     number: u32,
     /// Gap plus reach.
     near: f64,
-    sag: f64,
+    /// Gap kept inside edges and faces.
+    inside: f64,
+    reach: f64,
     /// Of the collider, with `near` around it.
     bounds: Bounds,
 }
@@ -195,7 +197,7 @@ impl Search<'_> {
         if self.out_of_reach(&Bounds::around(&x), least) {
             return;
         }
-        let limit = (least - self.sag).min(self.near);
+        let limit = least.min(self.inside + self.reach);
         let own = x.map(|x| self.pose().recall(&x));
         let start = contacts.len();
         let mut push = |s: f64, feature: u32, found: Found, velocity: &dyn Fn(&Vec3) -> Vec3| {
@@ -211,7 +213,7 @@ impl Search<'_> {
                     weights: [1.0 - s, s, 0.0, 0.0],
                     count: 2,
                     normal: self.pose().rotation * found.normal,
-                    gap: found.distance - self.placed.gap(),
+                    gap: found.distance - self.inside,
                     velocity: velocity(&self.pose().place(&found.point)),
                     friction: self.placed.friction(),
                 });
@@ -323,7 +325,7 @@ impl Search<'_> {
         let own = x.map(|x| self.pose().recall(&x));
         // A border of one edge may be farther from the mesh than the face's nearest corner.
         let most = corners.iter().map(|&v| distances[v as usize]).fold(0.0, f64::max);
-        let margin = (most - self.sag).max(self.placed.gap()).min(self.near);
+        let margin = most.max(self.inside).min(self.inside + self.reach);
         near.clear();
         mesh.faces_near(&Bounds::around(&own).inflated(margin), |g| near.push(g));
         if near.is_empty() {
@@ -349,7 +351,7 @@ impl Search<'_> {
             return;
         }
         let n = n.normalize();
-        let limit = (least - self.sag).min(self.near);
+        let limit = least.min(self.inside + self.reach);
         let mut push = |feature: u32, point: Vec3, side: Vec3, velocity: &dyn Fn(&Vec3) -> Vec3| {
             let distance = side.dot(&(own[0] - point));
             if distance >= limit {
@@ -365,7 +367,7 @@ impl Search<'_> {
                 weights: [on.weights[0], on.weights[1], on.weights[2], 0.0],
                 count: 3,
                 normal: self.pose().rotation * side,
-                gap: distance - self.placed.gap(),
+                gap: distance - self.inside,
                 velocity: velocity(&self.pose().place(&point)),
                 friction: self.placed.friction(),
             });

@@ -10,6 +10,7 @@
 //! | [`EdgeStretch`], [`AreaStretch`], [`HingeBend`] | edge, face, hinge | Discrete Shells' k_l, k_a, k_b |
 //! | [`Gravity`] | face | areal density |
 //! | [`Anchor`] | vertex | spring stiffness |
+//! | [`Tie`] | up to four vertices | spring stiffness, dead force |
 //! | [`EdgeMoment`] | border face | moment per length |
 //!
 //! # What bending modulus the discretisations really have
@@ -35,6 +36,7 @@ mod koiter_stencil;
 mod moment;
 mod stencil;
 mod stiffness;
+mod tie;
 
 pub use anchor::Anchor;
 pub use area::AreaStretch;
@@ -45,3 +47,4 @@ pub use koiter::{KoiterFace, KoiterRest, Membrane};
 pub use moment::EdgeMoment;
 pub use stencil::{Curvature, MaterialEnergy, StencilEnergy, check_derivatives, check_material};
 pub use stiffness::{ShellStiffness, orthotropic_3d};
+pub use tie::Tie;

@@ -10,6 +10,7 @@
 //! | the JSON schema of scenes | [`scene_schema`] |
 //! | write OBJ, PLY, GLB, VTK, CSV | [`write_obj`], [`write_ply`], [`write_glb`], [`write_vtp`], [`write_csv`] |
 //! | friction problems and their solutions | [`read_friction`], [`write_friction`] |
+//! | go on with a simulation | [`read_checkpoint`], [`write_checkpoint`] |
 //! | write any file whole or not at all | [`atomic_write`] |
 //! | centimetres, y up | [`Axes`] |
 //!
@@ -22,6 +23,7 @@
 mod atomic;
 mod axes;
 mod base64;
+mod checkpoint;
 mod colliders;
 mod csv;
 mod error;
@@ -55,6 +57,9 @@ mod weld;
 
 pub use atomic::{WriteError, atomic_write};
 pub use axes::{Axes, Up};
+pub use checkpoint::{
+    CheckpointError, contact_words, parse_checkpoint, read_checkpoint, write_checkpoint,
+};
 pub use colliders::load_colliders;
 pub use csv::{Cell, csv_to, write_csv};
 pub use error::{MeshError, Place};

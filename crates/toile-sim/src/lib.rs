@@ -2,13 +2,14 @@
 //!
 //! A [`Shell`] (mesh, rest shape, material, pins) is added to a [`ModelBuilder`]; the [`Model`] it builds
 //! gives energy, gradient and Hessian of everything in it; [`equilibrium`] finds a stable state
-//! and judges it by a [`Certificate`]; [`trace`] follows a path of equilibria as the load changes.
+//! and judges it by a [`Certificate`], [`frictional_equilibrium`] does with contact and friction; [`trace`] follows a path of equilibria as the load changes.
 
 mod assembly;
 mod certificate;
 mod continuation;
 pub mod dynamics;
 mod error;
+mod frictional;
 mod model;
 mod shell;
 mod state;
@@ -18,6 +19,10 @@ mod stencils;
 pub use certificate::{CERTIFIED_RESIDUAL, Certificate, certify, force_unit, stability};
 pub use continuation::{PathPoint, PathSettings, trace};
 pub use error::SimError;
+pub use frictional::{
+    CERTIFIED_DRIFT, FrictionalEquilibrium, FrictionalSettings, StaticContact,
+    frictional_equilibrium,
+};
 pub use model::{Model, ModelBuilder};
 pub use shell::{Shell, ShellMaterial, ShellNodes};
 pub use state::State;

@@ -68,6 +68,11 @@ impl ModelBuilder {
         self.metric[node as usize] += mass;
     }
 
+    /// Lets a vertex start elsewhere.
+    pub fn place(&mut self, node: u32, start: Vector<3>) {
+        self.start[node as usize] = start;
+    }
+
     /// Fixes a node where it starts.
     pub fn fix(&mut self, node: u32) {
         self.fixed[node as usize] = [true; 3];
@@ -244,6 +249,15 @@ impl Model {
     /// Which unknowns do not move.
     pub fn fixed(&self) -> &[bool] {
         &self.fixed
+    }
+
+    /// Sets to zero what belongs to unknowns that do not move.
+    pub fn clear_fixed(&self, values: &mut [f64]) {
+        for (value, fixed) in values.iter_mut().zip(&self.fixed) {
+            if *fixed {
+                *value = 0.0;
+            }
+        }
     }
 
     /// Fixes or frees an unknown.

@@ -46,11 +46,7 @@ impl Objective for Potential<'_> {
 
     fn gradient(&self, x: &State, out: &mut [f64]) {
         self.model.gradient(x, out);
-        for (g, fixed) in out.iter_mut().zip(self.model.fixed()) {
-            if *fixed {
-                *g = 0.0;
-            }
-        }
+        self.model.clear_fixed(out);
     }
 
     fn hessian(&self, x: &State, before: Option<&State>, positive: bool, values: &mut [f64]) {

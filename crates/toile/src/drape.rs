@@ -2,10 +2,14 @@
 
 use toile_geometry::Vec3;
 use toile_io::{LoadedShell, Scene, SceneError, load_shells, scene_gravity};
-use toile_sim::{Equilibrium, Model, ModelBuilder, ShellNodes, SimError, equilibrium};
+use toile_sim::{
+    Equilibrium, FrictionalSettings, Model, ShellNodes, SimError, StaticContact, equilibrium,
+    frictional_equilibrium,
+};
 use toile_solve::{NewtonSettings, Step};
 
-use crate::{Fields, shell_fields};
+use crate::setting::Setting;
+use crate::{Fields, Start, shell_fields, shells};
 
 /// A draped scene: what went in and what came out.
 pub struct Drape {
@@ -17,6 +21,10 @@ pub struct Drape {
     pub model: Model,
     /// The equilibrium or the best state found, with history and certificate.
     pub result: Equilibrium,
+    /// Where colliders and layers hold the cloth.
+    pub contacts: Vec<StaticContact>,
+    /// What started inside something else, in words.
+    pub penetrations: Vec<String>,
 }
 
 /// Why a scene could not be draped at all. A search that ends early is no error: its best state is
@@ -36,12 +44,6 @@ pub enum DrapeError {
         /// Why.
         source: SimError,
     },
-    /// Statics with contact is not there yet.
-    #[error(
-        "`drape` does not know colliders or self-contact yet; add a table [time] with some damping and use \
-         `toile simulate` until the cloth rests"
-    )]
-    Contact,
     /// The shells do not make one surface.
     #[error(transparent)]
     Mesh(#[from] toile_geometry::MeshError),
@@ -72,58 +74,68 @@ pub fn drape(
     observe: impl FnMut(&Step) -> bool,
 ) -> Result<Drape, DrapeError> {
     if !scene.colliders.is_empty() || scene.self_contact.is_some() {
-        return Err(DrapeError::Contact);
+        return drape_on(scene, settings, Start::AsGiven, 0.0, observe);
     }
     let shells = load_shells(scene)?;
     let gravity = scene_gravity(scene);
-    let mut builder = ModelBuilder::new();
-    let mut nodes = Vec::with_capacity(shells.len());
-    for (shell, loaded) in shells.iter().enumerate() {
-        let added = loaded
-            .shell
-            .add_to(&mut builder, gravity)
-            .map_err(|source| DrapeError::Shell { shell, name: loaded.name.clone(), source })?;
-        nodes.push(added);
-    }
-    let model = builder.build()?;
+    let (model, nodes) = shells::build(&shells, gravity)?;
     let result = equilibrium(&model, model.start(), settings, observe)?;
-    Ok(Drape { shells, nodes, model, result })
+    Ok(Drape { shells, nodes, model, result, contacts: Vec::new(), penetrations: Vec::new() })
+}
+
+/// [`drape`] with what concerns contact: what to do with cloth that starts inside something, and in how much
+/// simulated time the result must not move (none if zero) \[s\].
+pub fn drape_on(
+    scene: &Scene,
+    settings: &NewtonSettings,
+    start: Start,
+    drift_time: f64,
+    observe: impl FnMut(&Step) -> bool,
+) -> Result<Drape, DrapeError> {
+    let setting = Setting::new(scene, start)?;
+    // Shells that cannot be simulated are named here.
+    let (_, nodes) = shells::build(&setting.shells, setting.gravity)?;
+    let frictional =
+        FrictionalSettings { newton: *settings, drift_time, ..FrictionalSettings::default() };
+    let mut around = setting.surroundings()?;
+    let found = frictional_equilibrium(
+        || setting.builder(),
+        &mut around,
+        |positions| setting.depth(positions),
+        &frictional,
+        observe,
+    )?;
+    let (mut result, contacts) = (found.equilibrium, found.contacts);
+    if !result.certificate.certified && !setting.penetrations.is_empty() {
+        let count = setting.penetrations.len();
+        result.certificate.reason = format!(
+            "{}; {count} places started inside something, the first: {}",
+            result.certificate.reason, setting.penetrations[0]
+        );
+    }
+    let Setting { shells, penetrations, .. } = setting;
+    Ok(Drape { shells, nodes, model: found.model, result, contacts, penetrations })
 }
 
 impl Drape {
     /// Positions of the vertices of a shell \[m\], +z up, in the order of its mesh.
     pub fn positions(&self, shell: usize) -> Vec<Vec3> {
-        let base = self.nodes[shell].vertices;
-        let count = self.shells[shell].shell.topology.vertex_count() as u32;
-        (0..count).map(|v| self.model.position(&self.result.state, base + v)).collect()
+        let (nodes, loaded) = (&self.nodes[shell], &self.shells[shell]);
+        shells::positions(&self.model, &self.result.state, nodes, loaded)
     }
 
     /// The same in the units and axes of the files the shell came from.
     ///
     /// Vertices that did not move at all are given back to the bit.
     pub fn file_positions(&self, shell: usize) -> Vec<[f64; 3]> {
-        let loaded = &self.shells[shell];
-        self.positions(shell)
-            .iter()
-            .zip(&loaded.shell.positions)
-            .zip(&loaded.mesh.positions)
-            .map(
-                |((now, start), file)| {
-                    if now == start { *file } else { loaded.axes.to_file((*now).into()) }
-                },
-            )
-            .collect()
+        shells::file_positions(&self.shells[shell], &self.positions(shell))
     }
 
     /// Stretch, bending and residual at the vertices of every shell.
     pub fn fields(&self) -> Vec<Fields> {
         let mut gradient = vec![0.0; self.model.len()];
         self.model.gradient(&self.result.state, &mut gradient);
-        for (g, fixed) in gradient.iter_mut().zip(self.model.fixed()) {
-            if *fixed {
-                *g = 0.0;
-            }
-        }
+        self.model.clear_fixed(&mut gradient);
         let one = |(shell, nodes): (usize, &ShellNodes)| {
             let positions = self.positions(shell);
             let forces: Vec<Vec3> = (0..positions.len() as u32)

@@ -23,7 +23,7 @@
 //!
 //! | need | go to |
 //! |---|---|
-//! | drape a scene | [`drape`], [`Drape`] |
+//! | drape a scene, in the air or on things | [`drape`], [`drape_on`], [`Drape`] |
 //! | drape the rods of a scene | [`drape_rods`], [`rod`] |
 //! | the fibres of a scene in motion | [`rod_assembly`] |
 //! | the natures behind drawn fibres | [`invert_rods`], in contact [`invert_contacts`] |
@@ -42,9 +42,11 @@ mod drape;
 mod fields;
 mod friction;
 mod rods;
+mod setting;
+mod shells;
 mod simulate;
 
-pub use drape::{Drape, DrapeError, drape, scene_settings, set_threads};
+pub use drape::{Drape, DrapeError, drape, drape_on, scene_settings, set_threads};
 pub use fields::{Fields, shell_fields};
 pub use friction::{FrictionSolveError, solve_friction};
 pub use rods::{

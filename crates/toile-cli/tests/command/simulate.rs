@@ -83,8 +83,50 @@ fn scenes_that_cannot_move_are_refused_in_words() {
         assert_eq!(code(&output), 2, "{to}: {}", said(&output));
         assert!(said(&output).contains(words), "{to}: {}", said(&output));
     }
+}
+
+#[test]
+fn checkpoints_of_other_scenes_and_damaged_ones_are_refused() {
+    let folder = Folder::new();
+    let scene = SCENE.replace("FRICTION", "0.3").replace("duration = 0.2", "duration = 0.05");
     folder.write("scene.toml", &scene);
-    let output = toile(&folder, &["drape", "scene.toml", "--out", "d"]);
-    assert_eq!(code(&output), 2);
-    assert!(said(&output).contains("toile simulate"), "{}", said(&output));
+    let resume = ["simulate", "scene.toml", "--out", "d", "--resume", "--quiet"];
+    assert_eq!(code(&toile(&folder, &resume[..4])), 0);
+    folder.write("scene.toml", &scene.replace("n = 5", "n = 4"));
+    let output = toile(&folder, &resume);
+    assert_eq!(code(&output), 2, "{}", said(&output));
+    assert!(said(&output).contains("75 unknowns, this one 48"), "{}", said(&output));
+    folder.write("scene.toml", &scene);
+    let path = folder.0.join("d/checkpoint.txt");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, &text[..text.len() / 2]).unwrap();
+    let output = toile(&folder, &resume);
+    assert_eq!(code(&output), 2, "{}", said(&output));
+    assert!(said(&output).contains("checkpoint.txt, line "), "{}", said(&output));
+}
+
+#[test]
+fn a_drape_on_a_slope_is_certified_with_the_margin_of_a_block() {
+    let folder = Folder::new();
+    let scene = SCENE.split("[time]").next().unwrap_or_default().replace("FRICTION", "0.6");
+    folder.write("scene.toml", &scene);
+    let args = ["drape", "scene.toml", "--out", "rest", "--drift", "0.2", "--quiet"];
+    let output = toile(&folder, &args);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let text = fs::read_to_string(folder.0.join("rest/certificate.json")).unwrap();
+    let certificate: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let figure = |key: &str| certificate[key].as_f64().unwrap();
+    assert_eq!(certificate["verdict"], "certified");
+    assert!(figure("cone_gap") <= 1e-8 && figure("drift") <= 1e-4);
+    assert_eq!(figure("penetration"), 0.0);
+    // The sheet lands flat: every vertex needs tan β = 3.2 / 9.27 of its 0.6.
+    assert!((figure("cone_margin") - (1.0 - 3.2 / 9.27 / 0.6)).abs() < 1e-6, "{text}");
+    let contacts = fs::read_to_string(folder.0.join("rest/contacts.jsonl")).unwrap();
+    assert_eq!(contacts.lines().count(), 25);
+    // Too slippery: refused, with a reason, and the best shape written.
+    folder.write("scene.toml", &scene.replace("0.6", "0.3"));
+    let output = toile(&folder, &["drape", "scene.toml", "--out", "slides", "--quiet"]);
+    assert_eq!(code(&output), 1, "{}", said(&output));
+    assert!(said(&output).contains("slide"), "{}", said(&output));
+    assert!(folder.0.join("slides/equilibrium.obj").exists());
 }

@@ -1,11 +1,13 @@
 //! Motion with dry friction.
 //!
 //! Every integrator is a sequence of implicit stages of one shape (`integrator`). A stage finds the
-//! displacement at which inertia, elasticity and contact forces balance (`stage`), Signorini's and Coulomb's
-//! laws included: contacts are rows over the unknowns (`rows`), their stiffness enters one sparse
+//! displacement at which inertia, elasticity and contact forces balance (`stage`, `linear`, `cushion`), Signorini's and
+//! Coulomb's laws included: contacts are rows over the unknowns (`rows`), their stiffness enters one sparse
 //! system with the elastic one (`system`). [`Simulator`] strings stages into steps.
 
+mod cushion;
 mod integrator;
+mod linear;
 mod rows;
 mod simulator;
 mod stage;

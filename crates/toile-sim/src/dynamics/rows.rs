@@ -1,6 +1,6 @@
 //! Contacts as rows over the unknowns, and their law.
 
-use toile_cone::{Contact as LocalContact, Law};
+use toile_cone::{Contact as LocalContact, Law, project_disc};
 use toile_contact::{Contact, ContactKey};
 use toile_num::{Matrix, Vector};
 
@@ -64,6 +64,10 @@ pub(crate) struct Row {
     pub(crate) turned: bool,
     /// Direction of the friction of a contact that slips, in the tangent plane.
     pub(crate) pull: [f64; 2],
+    /// Stiffness by which it is held in linear solves, along the normal and across \[N/m\].
+    pub(crate) stiff: [f64; 2],
+    /// What friction may carry, where several vertices carry the contact \[N\]; infinite while it is new.
+    pub(crate) bound: f64,
 }
 
 impl Row {
@@ -86,6 +90,8 @@ impl Row {
             status: ContactStatus::Open,
             turned: false,
             pull: [0.0; 2],
+            stiff: [0.0; 2],
+            bound: f64::INFINITY,
         };
         row.base = contact.gap - n.dot(&row.sum(state.coordinates()));
         row
@@ -100,23 +106,17 @@ impl Row {
 
     /// The contact seen again from a new place keeps its force, and what it did.
     pub(crate) fn carry(&mut self, held: &Held) {
-        let local = self.local(&held.force);
-        let size = local[1].hypot(local[2]);
-        self.pull = if size > 0.0 { [local[1] / size, local[2] / size] } else { [0.0; 2] };
+        let mut local = self.local(&held.force);
+        local[0] = local[0].max(0.0);
+        self.pull = direction(&local);
         self.status = held.status;
-        let radius = self.contact.friction * local[0].max(0.0);
-        let shrink = if size > radius { radius / size } else { 1.0 };
-        self.force = Vector::<3>::new(local[0].max(0.0), shrink * local[1], shrink * local[2]);
+        self.bound = self.contact.friction * local[0];
+        self.force = project_disc(self.bound, &local);
     }
 
     /// What [`Row::carry`] needs.
     pub(crate) fn held(&self) -> Held {
         Held { force: self.world(&self.force), status: self.status }
-    }
-
-    /// Whether one vertex carries it, and carries no other.
-    pub(crate) fn is_nodal(&self) -> bool {
-        self.nodal
     }
 
     /// Σ wᵢ aᵢ over the vertices of the contact.
@@ -134,6 +134,23 @@ impl Row {
         for k in 0..self.contact.count as usize {
             let i = self.unknowns[k];
             for c in 0..3 {
+                out[i + c] += self.contact.weights[k] * world[c];
+            }
+        }
+    }
+
+    /// [`Row::scatter`] to unknowns that move only.
+    pub(crate) fn scatter_free(
+        &self,
+        force: &Vector<3>,
+        scale: f64,
+        fixed: &[bool],
+        out: &mut [f64],
+    ) {
+        let world = self.world(force) * scale;
+        for k in 0..self.contact.count as usize {
+            let i = self.unknowns[k];
+            for c in (0..3).filter(|c| !fixed[i + c]) {
                 out[i + c] += self.contact.weights[k] * world[c];
             }
         }
@@ -169,13 +186,9 @@ impl Row {
 
     /// Alart–Curnier residual \[N\]: what is left of the law with λ and d as they are.
     pub(crate) fn law_error(&self, d: &Vector<3>) -> f64 {
-        let trial = self.force - self.scale * d;
-        let normal = trial[0].max(0.0);
-        let radius = self.contact.friction * normal;
-        let size = trial[1].hypot(trial[2]);
-        let shrink = if size > radius { radius / size } else { 1.0 };
-        let projected = Vector::<3>::new(normal, shrink * trial[1], shrink * trial[2]);
-        (self.force - projected).norm()
+        let mut trial = self.force - self.scale * d;
+        trial[0] = trial[0].max(0.0);
+        (self.force - project_disc(self.contact.friction * trial[0], &trial)).norm()
     }
 
     /// Force when the balance of the contact alone leaves it `local` and it does what its status says.
@@ -185,28 +198,74 @@ impl Row {
             ContactStatus::Open => Vector::zeros(),
             ContactStatus::Stick => *local,
             ContactStatus::Slip => {
-                let length = d[1].hypot(d[2]);
                 let radius = self.contact.friction * local[0].max(0.0);
-                let [c, s] =
-                    if length > floor { [-d[1] / length, -d[2] / length] } else { self.pull };
-                Vector::<3>::new(local[0], radius * c, radius * s)
+                let [c, s] = self.way(d, floor);
+                Vector::<3>::new(local[0], -radius * c, -radius * s)
             }
         }
+    }
+
+    /// Direction in which it slides; slides shorter than `floor` do not tell theirs.
+    pub(crate) fn way(&self, d: &Vector<3>, floor: f64) -> [f64; 2] {
+        if d[1].hypot(d[2]) > floor { direction(d) } else { self.pull.map(|p| -p) }
     }
 
     /// Takes a status and the friction that goes with it.
     pub(crate) fn decide(&mut self, status: ContactStatus, force: &Vector<3>) {
         self.status = status;
         if status == ContactStatus::Slip {
-            let size = force[1].hypot(force[2]);
-            self.pull = if size > 0.0 { [force[1] / size, force[2] / size] } else { [0.0; 2] };
+            self.pull = direction(force);
         }
+    }
+
+    /// λ − ρd.
+    fn trial(&self, d: &Vector<3>) -> Vector<3> {
+        let [n, t] = self.stiff;
+        self.force - Vector::<3>::new(n * d[0], t * d[1], t * d[2])
+    }
+
+    /// What a contact of several vertices does at d: whether it pushes, and whether it holds.
+    pub(crate) fn judged(&self, d: &Vector<3>) -> [bool; 2] {
+        let trial = self.trial(d);
+        [trial[0] > 0.0, trial[1].hypot(trial[2]) <= self.bound]
+    }
+
+    /// Its force at d: the projection of λ − ρd on [0, ∞) × disc(b).
+    pub(crate) fn pressed(&self, d: &Vector<3>) -> Vector<3> {
+        let mut trial = self.trial(d);
+        trial[0] = trial[0].max(0.0);
+        project_disc(self.bound, &trial)
+    }
+
+    /// Minus the derivative of that force, in space \[N/m\].
+    pub(crate) fn softness(&self, d: &Vector<3>) -> Matrix<3, 3> {
+        let trial = self.trial(d);
+        let [n, t1, t2] = self.frame;
+        let mut k = Matrix::zeros();
+        if trial[0] > 0.0 {
+            k += n * n.transpose() * self.stiff[0];
+        }
+        let size = trial[1].hypot(trial[2]);
+        if size <= self.bound {
+            k += (t1 * t1.transpose() + t2 * t2.transpose()) * self.stiff[1];
+        } else {
+            let [c, s] = direction(&trial);
+            let across = t2 * c - t1 * s;
+            k += across * across.transpose() * (self.stiff[1] * self.bound / size);
+        }
+        k
     }
 
     /// What names the contact.
     pub(crate) fn key(&self) -> ContactKey {
         self.contact.key
     }
+}
+
+/// Unit direction of the tangential part, zero if there is none.
+fn direction(local: &Vector<3>) -> [f64; 2] {
+    let size = local[1].hypot(local[2]);
+    if size > 0.0 { [local[1] / size, local[2] / size] } else { [0.0; 2] }
 }
 
 /// Entries i, i + 1, i + 2.

@@ -86,10 +86,24 @@ pub struct StepReport {
     pub mean_law_error: f64,
     /// Parts the step was cut into.
     pub substeps: usize,
-    /// Parts at whose end everything was stopped because contacts could not keep it apart.
+    /// Parts in which everything was stopped: contacts could not keep it apart, or the balance was not found.
     pub stopped: usize,
     /// Where the time went.
     pub timings: StageTimings,
+}
+
+impl StepReport {
+    /// Adds what a later part says.
+    fn absorb(&mut self, part: &Self) {
+        self.iterations += part.iterations;
+        self.factorisations += part.factorisations;
+        self.converged &= part.converged;
+        self.residual = self.residual.max(part.residual);
+        self.law_error = self.law_error.max(part.law_error);
+        self.mean_law_error = self.mean_law_error.max(part.mean_law_error);
+        self.candidates = part.candidates;
+        self.contacts = part.contacts;
+    }
 }
 
 /// Shortest part a step is cut into, as a fraction.
@@ -97,6 +111,9 @@ const SHORTEST: usize = 16;
 
 /// Time in which contacts that are too close recover \[s\].
 const RECOVERY: f64 = 0.02;
+
+/// Longest displacement that counts as one unit, in units of the size.
+const FARTHEST: f64 = 0.01;
 
 /// How often the contacts of a stage are looked for at most.
 const LOOKS: usize = 3;
@@ -136,8 +153,10 @@ pub struct Checkpoint {
     pub before: Option<Snapshot>,
     /// Contacts with their forces in space \[N\].
     pub held: Vec<(ContactKey, [f64; 3], ContactStatus)>,
-    /// Contacts that carried force.
-    pub touching: usize,
+    /// Pairs of layers near each other, with the normal from the second to the first.
+    pub layers: Vec<(ContactKey, [f64; 3])>,
+    /// Pairs of nodes that contacts have tied, and how many stages ago.
+    pub couplings: Vec<[u32; 3]>,
 }
 
 /// A model in motion.
@@ -157,10 +176,10 @@ pub struct Simulator<S> {
     contacts: Vec<Contact>,
     positions: Vec<Vector<3>>,
     delta: Vec<f64>,
-    deepest: HashMap<usize, usize>,
+    owners: HashSet<usize>,
     unit: f64,
-    /// Contacts that carried force before a restart.
-    resumed: usize,
+    /// Of the model at its start \[m\].
+    size: f64,
 }
 
 impl<S: ContactSource> Simulator<S> {
@@ -177,6 +196,7 @@ impl<S: ContactSource> Simulator<S> {
             .iter()
             .map(|&v| Vector::<3>::from_column_slice(&loads[model.unknown(v)..][..3]).norm())
             .sum();
+        let size = model.size(model.start());
         let unit = if load > 0.0 && mass > 0.0 { load / mass } else { 1.0 };
         Ok(Self {
             integrator: Integrator::default(),
@@ -189,14 +209,14 @@ impl<S: ContactSource> Simulator<S> {
             contacts: Vec::new(),
             positions: Vec::new(),
             delta: vec![0.0; n],
-            deepest: HashMap::new(),
-            resumed: 0,
+            owners: HashSet::new(),
             model,
             source,
             moving,
             system,
             work,
             unit,
+            size: if size > 0.0 { size } else { 1.0 },
         })
     }
 
@@ -222,8 +242,17 @@ impl<S: ContactSource> Simulator<S> {
     }
 
     /// What finds the contacts.
-    pub fn source(&self) -> &S {
-        &self.source
+    pub fn source_mut(&mut self) -> &mut S {
+        &mut self.source
+    }
+
+    /// Puts everything elsewhere, at rest; the past is forgotten.
+    pub fn set_state(&mut self, state: &State) {
+        self.moving.position = state.clone();
+        self.moving.velocity.fill(0.0);
+        self.before = None;
+        self.warm.clear();
+        self.forces.clear();
     }
 
     /// Time \[s\].
@@ -254,14 +283,13 @@ impl<S: ContactSource> Simulator<S> {
 
     /// Energies now.
     pub fn energies(&self) -> Energies {
-        let kinetic = self
-            .moving
-            .velocity
-            .iter()
-            .zip(self.model.masses())
-            .map(|(v, m)| 0.5 * m * v * v)
-            .sum();
-        Energies { kinetic, potential: self.model.energy(&self.moving.position) }
+        self.energies_of(&self.moving)
+    }
+
+    fn energies_of(&self, at: &Moving) -> Energies {
+        let pairs = at.velocity.iter().zip(self.model.masses());
+        let kinetic = pairs.map(|(v, m)| 0.5 * m * v * v).sum();
+        Energies { kinetic, potential: self.model.energy(&at.position) }
     }
 
     /// Everything the next step depends on.
@@ -275,20 +303,25 @@ impl<S: ContactSource> Simulator<S> {
             low: m.position.low().to_vec(),
             velocity: m.velocity.clone(),
         };
+        let layers = self.contacts.iter().filter(|c| c.key.between_layers());
         Checkpoint {
             now: snapshot(&self.moving),
             before: self.before.as_ref().map(snapshot),
             held,
-            touching: self.forces.len(),
+            layers: layers.map(|c| (c.key, c.normal.into())).collect(),
+            couplings: self.system.couplings(),
         }
     }
 
     /// Goes on from a checkpoint of the same model, to the same bits. `false` if it does not fit.
-    pub fn restore(&mut self, checkpoint: &Checkpoint) -> bool {
+    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<bool, SimError> {
         let n = self.model.len();
         let fits = |s: &Snapshot| [&s.high, &s.low, &s.velocity].iter().all(|a| a.len() == n);
         if !fits(&checkpoint.now) || !checkpoint.before.as_ref().is_none_or(fits) {
-            return false;
+            return Ok(false);
+        }
+        if !self.system.set_couplings(&self.model, &checkpoint.couplings)? {
+            return Ok(false);
         }
         self.moving = checkpoint.now.moving();
         self.before = checkpoint.before.as_ref().map(Snapshot::moving);
@@ -297,11 +330,22 @@ impl<S: ContactSource> Simulator<S> {
             .iter()
             .map(|(key, force, status)| (*key, Held { force: (*force).into(), status: *status }))
             .collect();
-        self.resumed = checkpoint.touching;
         self.forces.clear();
         self.gather(&self.moving.position.clone());
         self.contacts.clear();
-        true
+        let layers = checkpoint.layers.iter().map(|(key, normal)| Contact {
+            key: *key,
+            vertices: [0; 4],
+            weights: [0.0; 4],
+            count: 0,
+            normal: (*normal).into(),
+            gap: 0.0,
+            velocity: Vector::zeros(),
+            friction: 0.0,
+        });
+        self.contacts.extend(layers);
+        self.source.arrived(&self.positions, &self.contacts);
+        Ok(true)
     }
 
     /// Takes a step of `h` seconds.
@@ -342,34 +386,38 @@ impl<S: ContactSource> Simulator<S> {
                     report.factorisations += trial.factorisations;
                     continue;
                 }
-                if after.is_none() || !trial.residual.is_finite() {
+                if !self.energies().potential.is_finite() {
                     return Err(SimError::StepFailed { time: start, parts: SHORTEST });
                 }
                 trial.converged = false;
-            }
-            let Some(mut after) = after else { continue };
-            if safe < 1.0 {
-                // Contacts could not keep things apart: everything stops short of the collision.
-                self.shorten(&from, &mut after, 0.9 * safe);
                 report.stopped += 1;
+                (self.warm, self.forces) = kept;
             }
+            let mut after = match after.filter(|_| lawful) {
+                Some(mut after) => {
+                    if safe < 1.0 {
+                        // Contacts could not keep things apart: everything stops short of the collision.
+                        self.shorten(&from, &mut after, 0.9 * safe);
+                    }
+                    after
+                }
+                // Nothing that could be believed was found: everything stops where it is.
+                None => {
+                    trial.residual = 0.0;
+                    trial.law_error = 0.0;
+                    trial.mean_law_error = 0.0;
+                    Moving { velocity: vec![0.0; from.velocity.len()], ..from.clone() }
+                }
+            };
             done += part;
             after.time = start + h * done as f64 / SHORTEST as f64;
             self.gather(&after.position);
             self.source.arrived(&self.positions, &self.contacts);
             let equal = part == SHORTEST;
             self.moving = after;
-            self.resumed = 0;
             self.before = equal.then_some(from);
             report.substeps += 1;
-            report.iterations += trial.iterations;
-            report.factorisations += trial.factorisations;
-            report.converged &= trial.converged;
-            report.residual = report.residual.max(trial.residual);
-            report.law_error = report.law_error.max(trial.law_error);
-            report.mean_law_error = report.mean_law_error.max(trial.mean_law_error);
-            report.candidates = trial.candidates;
-            report.contacts = trial.contacts;
+            report.absorb(&trial);
             while part < SHORTEST && done % (2 * part) == 0 {
                 part *= 2;
             }
@@ -389,15 +437,12 @@ impl<S: ContactSource> Simulator<S> {
         match self.integrator {
             Integrator::ImplicitEuler => self.stage(&Stage::euler(from, h), report),
             Integrator::Bdf2 => {
-                let touching = self.forces.len();
                 if let Some(before) = self.before.take().filter(|_| whole) {
                     let stage = Stage::bdf2(&before, from, h);
                     self.before = Some(before);
-                    let known: HashSet<ContactKey> =
-                        self.forces.iter().map(|f| f.contact.key).collect();
+                    let known: HashSet<ContactKey> = self.warm.keys().copied().collect();
                     let after = self.stage(&stage, report)?;
-                    let new = |f: &ContactForce| !known.contains(&f.contact.key);
-                    if !(touching < self.forces.len() || self.forces.iter().any(new)) {
+                    if self.warm.keys().all(|key| known.contains(key)) {
                         return Ok(after);
                     }
                 }
@@ -420,9 +465,8 @@ impl<S: ContactSource> Simulator<S> {
     /// moving colliders.
     fn spends(&self, from: &Moving, after: &Moving, dt: f64) -> bool {
         let energy = |at: &Moving| {
-            let pairs = at.velocity.iter().zip(self.model.masses());
-            let kinetic: f64 = pairs.map(|(v, m)| 0.5 * m * v * v).sum();
-            kinetic + self.model.energy(&at.position)
+            let energies = self.energies_of(at);
+            energies.kinetic + energies.potential
         };
         let given: f64 =
             self.forces.iter().map(|f| f.force.dot(&f.contact.velocity).max(0.0) * dt).sum();
@@ -467,14 +511,14 @@ impl<S: ContactSource> Simulator<S> {
 
     fn stage(&mut self, stage: &Stage, report: &mut StepReport) -> Result<Moving, SimError> {
         // First guess: as before, changing as before; not across an impact.
-        let smooth = self.before.as_ref().filter(|_| self.forces.is_empty() && self.resumed == 0);
+        let smooth = self.before.as_ref().filter(|_| self.warm.is_empty());
         for i in 0..self.delta.len() {
             let v = self.moving.velocity[i];
             let change = smooth.map_or(0.0, |before| v - before.velocity[i]);
             self.delta[i] = if self.model.fixed()[i] { 0.0 } else { stage.tau * (v + change) };
         }
         let mut position = stage.base.clone();
-        let mut total = StageReport::default();
+        let (mut total, mut last) = (StepReport::default(), StageReport::default());
         stage.base.advanced_into(&self.delta, 1.0, &mut position);
         self.look(&position, stage)?;
         for round in 0..LOOKS {
@@ -485,15 +529,13 @@ impl<S: ContactSource> Simulator<S> {
                 damping: self.damping,
                 settings: &self.settings,
                 unit: self.unit,
+                fall: self.fall(stage.tau),
             };
             let solved =
                 problem.solve(&mut self.system, &mut self.work, &mut self.rows, &mut self.delta)?;
             total.iterations += solved.iterations;
             total.factorisations += solved.factorisations;
-            total.converged = solved.converged;
-            total.residual = solved.residual;
-            total.law_error = solved.law_error;
-            total.mean_law_error = solved.mean_law_error;
+            last = solved;
             stage.base.advanced_into(&self.delta, 1.0, &mut position);
             self.look(&position, stage)?;
             if !solved.residual.is_finite() || round + 1 == LOOKS || !self.looks_different(stage) {
@@ -519,15 +561,21 @@ impl<S: ContactSource> Simulator<S> {
                 });
             }
         }
-        report.iterations += total.iterations;
-        report.factorisations += total.factorisations;
-        report.converged &= total.converged;
-        report.residual = report.residual.max(total.residual);
-        report.law_error = report.law_error.max(total.law_error);
-        report.mean_law_error = report.mean_law_error.max(total.mean_law_error);
-        report.candidates = self.rows.len();
-        report.contacts = self.forces.len();
+        report.absorb(&StepReport {
+            converged: last.converged,
+            residual: last.residual,
+            law_error: last.law_error,
+            mean_law_error: last.mean_law_error,
+            candidates: self.rows.len(),
+            contacts: self.forces.len(),
+            ..total
+        });
         Ok(Moving { time: stage.time, position, velocity })
+    }
+
+    /// How far a vertex falls in a time, within reason: the measure of displacements \[m\].
+    fn fall(&self, tau: f64) -> f64 {
+        (self.unit * tau * tau).min(FARTHEST * self.size)
     }
 
     /// Finds the contacts near a position.
@@ -539,7 +587,7 @@ impl<S: ContactSource> Simulator<S> {
             let pairs = self.moving.velocity.iter().zip(&before.velocity);
             pairs.map(|(v, w)| (v - w).abs()).fold(0.0, f64::max)
         });
-        let reach = stage.tau * (2.0 * self.unit * stage.tau + change);
+        let reach = 2.0 * self.fall(stage.tau) + stage.tau * change;
         self.contacts.clear();
         if self.positions.iter().all(|p| p.iter().all(|x| x.is_finite())) {
             self.source.contacts(&self.positions, stage.time, reach, &mut self.contacts)?;
@@ -550,7 +598,7 @@ impl<S: ContactSource> Simulator<S> {
 
     /// Whether the contacts last looked for show that those solved with have turned, come or gone.
     fn looks_different(&self, stage: &Stage) -> bool {
-        let slack = 1e-2 * self.unit * stage.tau * stage.tau;
+        let slack = 1e-2 * self.fall(stage.tau);
         let floors: HashMap<ContactKey, f64> =
             self.rows.iter().map(|r| (r.key(), r.floor)).collect();
         let floor = |key: &ContactKey| floors.get(key).copied().unwrap_or(0.0);
@@ -567,6 +615,11 @@ impl<S: ContactSource> Simulator<S> {
         self.rows.clear();
         let rate = 1.0 / (stage.tau * stage.tau);
         for contact in &self.contacts {
+            // Between vertices nothing is expected: what comes too close is found by looking again.
+            let between = contact.count > 1 && !contact.key.between_layers();
+            if between && contact.gap > 0.0 && !self.warm.contains_key(&contact.key) {
+                continue;
+            }
             let mut unknowns = [0; 4];
             let mut inverse = 0.0;
             for k in 0..contact.count as usize {
@@ -594,18 +647,12 @@ impl<S: ContactSource> Simulator<S> {
             }
             self.rows.push(row);
         }
-        // Of the contacts of one vertex with colliders the deepest is solved at the vertex itself.
-        self.deepest.clear();
-        for (k, row) in self.rows.iter().enumerate() {
-            if row.contact.count == 1 {
-                let best = self.deepest.entry(row.unknowns[0]).or_insert(k);
-                if row.contact.gap < self.rows[*best].contact.gap {
-                    *best = k;
-                }
-            }
-        }
-        for &k in self.deepest.values() {
-            self.rows[k].nodal = true;
+        // Contacts that share vertices are solved together; the others each at its vertex.
+        self.owners.clear();
+        let single = |row: &Row| row.contact.count == 1;
+        let apart = self.rows.iter().all(|row| single(row) && self.owners.insert(row.unknowns[0]));
+        for row in &mut self.rows {
+            row.nodal = apart;
         }
     }
 }

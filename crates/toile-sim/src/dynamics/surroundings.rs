@@ -1,8 +1,8 @@
 //! What a cloth can touch: colliders and itself.
 
 use toile_contact::{
-    Collider, Contact, ContactKey, LayerSettings, LayerSides, Layers, collider_contacts,
-    collider_impacts, first_impact, safe_fraction,
+    Collider, Contact, LayerSettings, LayerSides, Layers, collider_contacts, collider_impacts,
+    first_impact, safe_fraction,
 };
 use toile_geometry::Topology;
 use toile_num::Vector;
@@ -105,10 +105,8 @@ impl ContactSource for Surroundings {
 
     fn arrived(&mut self, positions: &[Vector<3>], contacts: &[Contact]) {
         if let Some(own) = &mut self.layers {
-            let between = |c: &&Contact| {
-                matches!(c.key, ContactKey::VertexFace { .. } | ContactKey::EdgeEdge { .. })
-            };
-            let layers: Vec<Contact> = contacts.iter().filter(between).copied().collect();
+            let layers: Vec<Contact> =
+                contacts.iter().filter(|c| c.key.between_layers()).copied().collect();
             own.sides = LayerSides::of(&layers, positions, &self.topology);
         }
     }

@@ -111,8 +111,6 @@ pub(crate) struct System {
     node_at: Vec<u32>,
     /// Elastic Hessian.
     pub(crate) elastic: Vec<f64>,
-    /// Analyses made so far.
-    pub(crate) analyses: usize,
 }
 
 impl System {
@@ -129,7 +127,6 @@ impl System {
             couplings: BTreeMap::new(),
             clock: 0,
             node_at,
-            analyses: 1,
         })
     }
 
@@ -161,12 +158,33 @@ impl System {
             let clock = self.clock;
             self.couplings.retain(|_, last| clock - *last <= MEMORY);
             self.extended = Some(self.extend(model)?);
-            self.analyses += 1;
         } else if self.couplings.values().all(|last| self.clock - last > MEMORY) {
             self.couplings.clear();
             self.extended = None;
         }
         Ok(())
+    }
+
+    /// Pairs of nodes beyond the elastic pattern, and how many stages ago each was used.
+    pub(crate) fn couplings(&self) -> Vec<[u32; 3]> {
+        self.couplings.iter().map(|(&(a, b), last)| [a, b, self.clock - last]).collect()
+    }
+
+    /// Takes the couplings of another system of the same model: the order of elimination, and with it the
+    /// last bits, depend on them. `false` if they do not fit.
+    pub(crate) fn set_couplings(
+        &mut self,
+        model: &Model,
+        couplings: &[[u32; 3]],
+    ) -> Result<bool, SimError> {
+        let nodes = model.graph().len() as u32;
+        if couplings.iter().any(|[a, b, _]| *a >= nodes || *b >= nodes || a == b) {
+            return Ok(false);
+        }
+        self.clock = couplings.iter().map(|[.., age]| *age).max().unwrap_or(0);
+        self.couplings = couplings.iter().map(|&[a, b, age]| ((a, b), self.clock - age)).collect();
+        self.extended = if couplings.is_empty() { None } else { Some(self.extend(model)?) };
+        Ok(true)
     }
 
     fn extend(&self, model: &Model) -> Result<Layout, SimError> {

@@ -51,6 +51,16 @@ impl Cloth<'_> {
         colliders: Vec<Collider>,
         gravity: Vec3,
     ) -> Result<Simulator<Surroundings>, ProtocolError> {
+        self.pulled(colliders, gravity, &[])
+    }
+
+    /// The same with forces \[N\] at vertices.
+    pub(super) fn pulled(
+        self,
+        colliders: Vec<Collider>,
+        gravity: Vec3,
+        forces: &[(u32, Vec3)],
+    ) -> Result<Simulator<Surroundings>, ProtocolError> {
         let ClothMaterial { stretching, bending, poisson, areal_density } = self.material;
         let thickness = (12.0 * (1.0 - poisson * poisson) * bending / stretching).sqrt();
         let topology = self.rest.topology.clone();
@@ -68,8 +78,13 @@ impl Cloth<'_> {
             pins: self.pins,
         };
         let mut builder = ModelBuilder::new();
-        shell.add_to(&mut builder, gravity)?;
-        Ok(Simulator::new(builder.build()?, Surroundings::new(topology, colliders))?)
+        let nodes = shell.add_to(&mut builder, gravity)?;
+        let mut model = builder.build()?;
+        for (vertex, force) in forces {
+            let i = model.unknown(nodes.vertices + vertex);
+            model.external_mut()[i..i + 3].copy_from_slice(force.as_slice());
+        }
+        Ok(Simulator::new(model, Surroundings::new(topology, colliders))?)
     }
 }
 

@@ -2,15 +2,16 @@
 //!
 //! [`cantilever()`] bends a strip by its weight, [`lateral_buckling()`] finds the weight at which a strip standing on
 //! edge leaves its plane, [`rotation()`] turns one experiment into the other; these share the specimen ([`Clamped`]).
-//! [`incline()`] watches sheets stick and slide on a slope, [`cylinder()`] cloth slip over a cylinder. All share
-//! the rule that one setting of the solver serves a whole curve, and the [`Outcome`]: rows for a table, reports judged by
-//! a tolerance, checks judged by a rule, and figures.
+//! [`incline()`] watches sheets stick and slide on a slope, [`cylinder()`] cloth slip over a cylinder, [`capstan()`] belts on
+//! a drum, [`stick_slip()`] a strip pushed against the ground. All share the rule that one setting of the solver serves a whole curve, and
+//! the [`Outcome`]: rows for a table, reports judged by a tolerance, checks judged by a rule, and figures.
 //!
 //! [`rod_cantilever()`], [`frequencies()`], [`buckling()`] and [`bend_twist()`] do the same for rods.
 //!
 //! Reference: Ly 2021, §§3.3 and 3.5; Larionov 2022.
 
 mod cantilever;
+mod capstan;
 mod cloth;
 mod cylinder;
 mod incline;
@@ -19,6 +20,7 @@ mod progress;
 mod rod_buckling;
 mod rods;
 mod rotation;
+mod stick_slip;
 mod strip;
 
 use std::fmt;
@@ -34,6 +36,7 @@ use crate::verdict::{Csv, Report, Verdict};
 pub use cantilever::{
     CantileverRow, CantileverSeries, CantileverSettings, PLATE_EFFECT, PlateEffect, cantilever,
 };
+pub use capstan::{CapstanRow, CapstanSettings, capstan, capstan_of_points};
 pub use cloth::ClothMaterial;
 pub use cylinder::{CylinderRow, CylinderSettings, cylinder, weighted_capstan};
 pub use incline::{InclineRow, InclineSettings, incline};
@@ -45,6 +48,7 @@ pub use progress::Progress;
 pub use rod_buckling::{bend_twist, buckling};
 pub use rods::{RodRow, RodSettings, frequencies, rod_cantilever};
 pub use rotation::{RotationRow, RotationSettings, RotationStrip, rotation};
+pub use stick_slip::{StickSlipRow, StickSlipSettings, stick_slip};
 use strip::Stages;
 pub use strip::{Cells, Clamped, GRAVITY, ShellModel, Strip, UnknownModel};
 

@@ -1,0 +1,447 @@
+//! Checkpoints of simulations, exact to the bit.
+//!
+//! Text, in sections that begin with their name and their length:
+//!
+//! ```text
+//! toile checkpoint 2
+//! step 40
+//! state NOW unknowns 75        one line each: time, coordinates, their rounding, velocities
+//! state BEFORE unknowns 75     only where the integrator looks back
+//! contacts 12                  one line each: kind, numbers, status, force
+//! layers 3                     one line each: kind, numbers, normal
+//! couplings 7                  one line each: two nodes, stages since they touched
+//! end 9f86d081884c7d65         checksum of everything above
+//! ```
+//!
+//! Numbers are the sixteen hexadecimal digits of their bits: what is read is what was written.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toile_contact::ContactKey;
+use toile_sim::dynamics::{Checkpoint, ContactStatus, Snapshot};
+
+use crate::atomic::{WriteError, atomic_write};
+
+/// First line of the files this version writes and reads.
+const TITLE: &str = "toile checkpoint";
+const VERSION: u32 = 2;
+
+/// A checkpoint that could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointError {
+    /// The file could not be opened or read at all.
+    #[error("cannot read {}: {source}; start from the beginning instead", path.display())]
+    Unreadable {
+        /// The file as it was asked for.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Another version of the format.
+    #[error(
+        "{file}: written in version {found} of the format, this program reads {VERSION}; \
+         start from the beginning instead"
+    )]
+    Version {
+        /// Name of the file, `input` for data in memory.
+        file: String,
+        /// Its version.
+        found: u32,
+    },
+    /// Not a checkpoint, cut short, or changed since it was written.
+    #[error("{file}, line {line}: {what}; start from the beginning instead")]
+    Damaged {
+        /// Name of the file, `input` for data in memory.
+        file: String,
+        /// Where, counted from 1.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+impl CheckpointError {
+    fn in_file(self, path: &Path) -> Self {
+        let file = path.display().to_string();
+        match self {
+            Self::Version { found, .. } => Self::Version { file, found },
+            Self::Damaged { line, what, .. } => Self::Damaged { file, line, what },
+            other => other,
+        }
+    }
+}
+
+/// Kind and numbers of a contact, as in checkpoints and contact logs; numbers it does not have are 0.
+pub fn contact_words(key: &ContactKey) -> (&'static str, [u32; 3]) {
+    match *key {
+        ContactKey::VertexCollider { vertex, collider } => {
+            ("vertex-collider", [vertex, collider, 0])
+        }
+        ContactKey::FaceCollider { face, collider, feature } => {
+            ("face-collider", [face, collider, feature])
+        }
+        ContactKey::EdgeCollider { edge, collider, feature } => {
+            ("edge-collider", [edge, collider, feature])
+        }
+        ContactKey::VertexFace { vertex, face } => ("vertex-face", [vertex, face, 0]),
+        ContactKey::EdgeEdge { first, second } => ("edge-edge", [first, second, 0]),
+    }
+}
+
+fn contact_key(kind: &str, [a, b, c]: [u32; 3]) -> Option<ContactKey> {
+    Some(match kind {
+        "vertex-collider" => ContactKey::VertexCollider { vertex: a, collider: b },
+        "face-collider" => ContactKey::FaceCollider { face: a, collider: b, feature: c },
+        "edge-collider" => ContactKey::EdgeCollider { edge: a, collider: b, feature: c },
+        "vertex-face" => ContactKey::VertexFace { vertex: a, face: b },
+        "edge-edge" => ContactKey::EdgeEdge { first: a, second: b },
+        _ => return None,
+    })
+}
+
+const STATUSES: [(&str, ContactStatus); 3] =
+    [("open", ContactStatus::Open), ("stick", ContactStatus::Stick), ("slip", ContactStatus::Slip)];
+
+/// Writes where a simulation is after `step` steps, whole or not at all.
+pub fn write_checkpoint(
+    path: impl AsRef<Path>,
+    step: usize,
+    checkpoint: &Checkpoint,
+) -> Result<(), WriteError> {
+    let text = checkpoint_text(step, checkpoint);
+    atomic_write(path, |w| w.write_all(text.as_bytes()))
+}
+
+/// Reads what [`write_checkpoint`] wrote: the number of steps and the checkpoint.
+pub fn read_checkpoint(path: impl AsRef<Path>) -> Result<(usize, Checkpoint), CheckpointError> {
+    let path = path.as_ref();
+    let bytes = fs::read(path)
+        .map_err(|source| CheckpointError::Unreadable { path: path.to_path_buf(), source })?;
+    parse_checkpoint(&bytes).map_err(|e| e.in_file(path))
+}
+
+fn checkpoint_text(step: usize, checkpoint: &Checkpoint) -> String {
+    let mut text = format!("{TITLE} {VERSION}\nstep {step}\n");
+    let states = [("NOW", Some(&checkpoint.now)), ("BEFORE", checkpoint.before.as_ref())];
+    for (name, state) in states {
+        let Some(state) = state else { continue };
+        line(&mut text, format_args!("state {name} unknowns {}", state.high.len()));
+        for values in [&[state.time][..], &state.high, &state.low, &state.velocity] {
+            push_bits(&mut text, values);
+            text.push('\n');
+        }
+    }
+    line(&mut text, format_args!("contacts {}", checkpoint.held.len()));
+    for (key, force, status) in &checkpoint.held {
+        let (kind, [a, b, c]) = contact_words(key);
+        let word = STATUSES.iter().find(|(_, s)| s == status).map_or("open", |(word, _)| word);
+        let _ = write!(text, "{kind} {a} {b} {c} {word} ");
+        push_bits(&mut text, force);
+        text.push('\n');
+    }
+    line(&mut text, format_args!("layers {}", checkpoint.layers.len()));
+    for (key, normal) in &checkpoint.layers {
+        let (kind, [a, b, c]) = contact_words(key);
+        let _ = write!(text, "{kind} {a} {b} {c} ");
+        push_bits(&mut text, normal);
+        text.push('\n');
+    }
+    line(&mut text, format_args!("couplings {}", checkpoint.couplings.len()));
+    for [a, b, age] in &checkpoint.couplings {
+        line(&mut text, format_args!("{a} {b} {age}"));
+    }
+    let sum = checksum(text.as_bytes());
+    line(&mut text, format_args!("end {sum:016x}"));
+    text
+}
+
+/// Text never refuses a line.
+fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
+    let _ = writeln!(text, "{words}");
+}
+
+fn push_bits(text: &mut String, values: &[f64]) {
+    for v in values {
+        let _ = write!(text, "{:016x}", v.to_bits());
+    }
+}
+
+/// Fowler–Noll–Vo's 64 bits (variant 1a): enough against accidents.
+fn checksum(bytes: &[u8]) -> u64 {
+    let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+/// Reads a checkpoint from memory.
+pub fn parse_checkpoint(bytes: &[u8]) -> Result<(usize, Checkpoint), CheckpointError> {
+    let text = std::str::from_utf8(bytes).map_err(|_| damaged(1, "this is not text"))?;
+    let mut lines = Lines { text, at: 0, number: 0 };
+    let title = lines.next()?;
+    let Some(version) = title.strip_prefix(TITLE).and_then(|v| v.trim().split(' ').next()) else {
+        return Err(lines.damaged("this is not a checkpoint"));
+    };
+    match version.parse::<u32>() {
+        Ok(VERSION) => {}
+        Ok(found) => return Err(CheckpointError::Version { file: "input".into(), found }),
+        Err(_) => return Err(lines.damaged("the version of the format is not a number")),
+    }
+    let step = lines.section("step")?;
+    let now = lines.state("NOW")?.ok_or_else(|| lines.damaged("`state NOW` is missing"))?;
+    let before = lines.state("BEFORE")?;
+    if before.as_ref().is_some_and(|b| b.high.len() != now.high.len()) {
+        return Err(lines.damaged("the two states differ in size"));
+    }
+    let count = lines.section("contacts")?;
+    let mut held = Vec::new();
+    for _ in 0..count {
+        held.push(lines.contact()?);
+    }
+    let count = lines.section("layers")?;
+    let mut layers = Vec::new();
+    for _ in 0..count {
+        layers.push(lines.layer()?);
+    }
+    let count = lines.section("couplings")?;
+    let mut couplings = Vec::new();
+    for _ in 0..count {
+        couplings.push(lines.coupling()?);
+    }
+    let sum = checksum(&bytes[..lines.at]);
+    let last = lines.next()?;
+    if last.strip_prefix("end ") != Some(&format!("{sum:016x}")) {
+        return Err(lines.damaged("the checksum does not fit what is above"));
+    }
+    Ok((step, Checkpoint { now, before, held, layers, couplings }))
+}
+
+fn damaged(line: usize, what: impl Into<String>) -> CheckpointError {
+    CheckpointError::Damaged { file: "input".into(), line, what: what.into() }
+}
+
+/// Lines one after the other.
+struct Lines<'a> {
+    text: &'a str,
+    /// Where the next one begins.
+    at: usize,
+    /// Number of the last one, counted from 1.
+    number: usize,
+}
+
+impl<'a> Lines<'a> {
+    fn damaged(&self, what: impl Into<String>) -> CheckpointError {
+        damaged(self.number, what)
+    }
+
+    /// The next line; a line without its end was cut.
+    fn next(&mut self) -> Result<&'a str, CheckpointError> {
+        self.number += 1;
+        let rest = &self.text[self.at..];
+        let Some(end) = rest.find('\n') else {
+            return Err(self.damaged("the file ends too early"));
+        };
+        self.at += end + 1;
+        Ok(&rest[..end])
+    }
+
+    /// The number in `name NUMBER`.
+    fn section(&mut self, name: &str) -> Result<usize, CheckpointError> {
+        let line = self.next()?;
+        let number = line.strip_prefix(name).and_then(|n| n.strip_prefix(' ')?.parse().ok());
+        number.ok_or_else(|| self.damaged(format!("`{name}` and a number should be here")))
+    }
+
+    /// The state of that name, if it is next.
+    fn state(&mut self, name: &str) -> Result<Option<Snapshot>, CheckpointError> {
+        if !self.text[self.at..].starts_with(&format!("state {name} ")) {
+            return Ok(None);
+        }
+        let n = self.section(&format!("state {name} unknowns"))?;
+        let time = self.bits(1)?[0];
+        let [high, low, velocity] = [self.bits(n)?, self.bits(n)?, self.bits(n)?];
+        Ok(Some(Snapshot { time, high, low, velocity }))
+    }
+
+    fn bits(&mut self, count: usize) -> Result<Vec<f64>, CheckpointError> {
+        let line = self.next()?;
+        self.unbits(line, count)
+    }
+
+    fn unbits(&self, text: &str, count: usize) -> Result<Vec<f64>, CheckpointError> {
+        if !text.bytes().all(|b| b.is_ascii_hexdigit()) || text.len() / 16 != count {
+            let digits = text.len();
+            return Err(self.damaged(format!("{digits} characters instead of {count} numbers")));
+        }
+        let numbers = text.as_bytes().chunks(16).map(|digits| {
+            let digits = std::str::from_utf8(digits).ok().filter(|d| d.len() == 16)?;
+            u64::from_str_radix(digits, 16).ok().map(f64::from_bits).filter(|v| v.is_finite())
+        });
+        let numbers: Option<Vec<f64>> = numbers.collect();
+        numbers.ok_or_else(|| self.damaged("a number is cut or not finite"))
+    }
+
+    fn contact(&mut self) -> Result<(ContactKey, [f64; 3], ContactStatus), CheckpointError> {
+        let line = self.next()?;
+        let words: Vec<&str> = line.split(' ').collect();
+        let &[kind, a, b, c, status, force] = &words[..] else {
+            return Err(self.damaged("a contact has six words"));
+        };
+        let status = STATUSES.iter().find(|(word, _)| *word == status).map(|(_, s)| *s);
+        let (Some(key), Some(status)) = (self.key(kind, [a, b, c]), status) else {
+            return Err(self.damaged("this is no contact"));
+        };
+        let force = self.vector(force)?;
+        Ok((key, force, status))
+    }
+
+    fn layer(&mut self) -> Result<(ContactKey, [f64; 3]), CheckpointError> {
+        let line = self.next()?;
+        let words: Vec<&str> = line.split(' ').collect();
+        let &[kind, a, b, c, normal] = &words[..] else {
+            return Err(self.damaged("a pair of layers has five words"));
+        };
+        let key = self.key(kind, [a, b, c]).filter(ContactKey::between_layers);
+        let key = key.ok_or_else(|| self.damaged("this is no pair of layers"))?;
+        Ok((key, self.vector(normal)?))
+    }
+
+    fn coupling(&mut self) -> Result<[u32; 3], CheckpointError> {
+        let line = self.next()?;
+        let numbers: Option<Vec<u32>> = line.split(' ').map(|word| word.parse().ok()).collect();
+        numbers
+            .and_then(|n| n.try_into().ok())
+            .ok_or_else(|| self.damaged("a coupling is three numbers"))
+    }
+
+    fn key(&self, kind: &str, numbers: [&str; 3]) -> Option<ContactKey> {
+        let [a, b, c] = numbers.map(|n| n.parse().ok());
+        contact_key(kind, [a?, b?, c?])
+    }
+
+    fn vector(&self, text: &str) -> Result<[f64; 3], CheckpointError> {
+        let v = self.unbits(text, 3)?;
+        Ok([v[0], v[1], v[2]])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot(time: f64) -> Snapshot {
+        let values = |k: f64| (0..6).map(|i| (f64::from(i) + k).sin() * 1e-3).collect();
+        Snapshot { time, high: values(time), low: values(1e-20), velocity: values(-0.0) }
+    }
+
+    fn example(before: bool) -> Checkpoint {
+        let keys = [
+            ContactKey::VertexCollider { vertex: 1, collider: 0 },
+            ContactKey::FaceCollider { face: 7, collider: 2, feature: 3 },
+            ContactKey::EdgeCollider { edge: 4, collider: 1, feature: 9 },
+            ContactKey::VertexFace { vertex: 2, face: 8 },
+            ContactKey::EdgeEdge { first: 5, second: 6 },
+        ];
+        let status = [ContactStatus::Open, ContactStatus::Stick, ContactStatus::Slip];
+        let held = keys.iter().enumerate().map(|(i, key)| {
+            let force = [0.1 * i as f64, -f64::MIN_POSITIVE / 4.0, 1.0 / 3.0];
+            (*key, force, status[i % 3])
+        });
+        Checkpoint {
+            now: snapshot(0.25),
+            before: before.then(|| snapshot(0.24)),
+            held: held.collect(),
+            layers: keys[3..].iter().map(|key| (*key, [0.6, 0.0, -0.8])).collect(),
+            couplings: vec![[1, 0, 0], [5, 2, 17]],
+        }
+    }
+
+    #[test]
+    fn checkpoints_come_back_to_the_bit() {
+        for before in [true, false] {
+            let given = example(before);
+            let text = checkpoint_text(40, &given);
+            let (step, back) = parse_checkpoint(text.as_bytes()).unwrap();
+            assert_eq!(step, 40);
+            // `==` takes −0 for 0; the text does not.
+            assert_eq!(checkpoint_text(40, &back), text);
+            assert_eq!(back, given);
+        }
+    }
+
+    #[test]
+    fn a_file_cut_anywhere_is_refused() {
+        let text = checkpoint_text(40, &example(true));
+        for end in 0..text.len() {
+            let error = parse_checkpoint(&text.as_bytes()[..end]).unwrap_err();
+            assert!(matches!(error, CheckpointError::Damaged { .. }), "{end}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_changed_character_is_noticed() {
+        let text = checkpoint_text(40, &example(true));
+        let title = text.find('\n').unwrap();
+        for place in title + 1..text.len() {
+            for with in [b'0', b'f', b' ', b'\n', 0xff] {
+                let mut bytes = text.clone().into_bytes();
+                if bytes[place] == with {
+                    continue;
+                }
+                bytes[place] = with;
+                let error = parse_checkpoint(&bytes).unwrap_err();
+                assert!(matches!(error, CheckpointError::Damaged { .. }), "{place}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_that_do_not_fit_are_told_with_their_line() {
+        // Wrong in content, right in checksum: written by a program with a fault.
+        let signed = |text: &str| {
+            let body = &text[..text.rfind("end ").unwrap()];
+            format!("{body}end {:016x}\n", checksum(body.as_bytes()))
+        };
+        let text = checkpoint_text(40, &example(true));
+        let cases = [
+            (text.replacen("unknowns 6", "unknowns 7", 1), 5, "96 characters instead of 7"),
+            (text.replacen("unknowns 6", "unknowns 99999999999999", 1), 5, "instead of"),
+            (text.replacen("contacts 5", "contacts 6", 1), 19, "six words"),
+            (text.replacen("contacts 5", "contacts 4", 1), 18, "`layers` and a number"),
+            (text.replacen("edge-edge", "edge-face", 1), 18, "no contact"),
+            (text.replacen("state NOW", "state NEW", 1), 2, "missing"),
+        ];
+        for (bad, line, words) in cases {
+            let error = parse_checkpoint(signed(&bad).as_bytes()).unwrap_err().to_string();
+            let place = format!("input, line {line}: ");
+            assert!(error.starts_with(&place) && error.contains(words), "{line} {words}: {error}");
+        }
+        let mut uneven = example(true);
+        uneven.before.as_mut().unwrap().low.pop();
+        assert!(parse_checkpoint(checkpoint_text(1, &uneven).as_bytes()).is_err());
+        let mut uneven = example(true);
+        let shorter = uneven.before.as_mut().unwrap();
+        for values in [&mut shorter.high, &mut shorter.low, &mut shorter.velocity] {
+            values.pop();
+        }
+        let error = parse_checkpoint(checkpoint_text(1, &uneven).as_bytes()).unwrap_err();
+        assert!(error.to_string().contains("differ in size"), "{error}");
+        let mut hot = example(false);
+        hot.now.velocity[2] = f64::NAN;
+        let error = parse_checkpoint(checkpoint_text(1, &hot).as_bytes()).unwrap_err();
+        assert!(error.to_string().contains("not finite"), "{error}");
+    }
+
+    #[test]
+    fn other_versions_and_other_files_are_named() {
+        let text = checkpoint_text(40, &example(true)).replacen("checkpoint 2", "checkpoint 1", 1);
+        let error = parse_checkpoint(text.as_bytes()).unwrap_err();
+        assert!(matches!(error, CheckpointError::Version { found: 1, .. }), "{error}");
+        for other in ["", "\n", "v 0 0 0\n", "toile checkpoint two\n"] {
+            let error = parse_checkpoint(other.as_bytes()).unwrap_err();
+            assert!(matches!(error, CheckpointError::Damaged { line: 1, .. }), "{error}");
+        }
+        let error = read_checkpoint("no/such/file").unwrap_err();
+        assert!(matches!(error, CheckpointError::Unreadable { .. }), "{error}");
+    }
+}

@@ -1,0 +1,312 @@
+//! The linearised balance of a stage under the exact law of contact.
+//!
+//! For contacts that sit at single vertices, one at each: they tie the unknowns of that vertex only, so
+//! sweeps of exact one-vertex solutions (Gauss–Seidel) find out which contacts open, stick and slip, and a linear
+//! solve with those held carries the news through the cloth. The two alternate until nothing changes its mind,
+//! which is mostly at once (the pair is that of truncated nonsmooth Newton methods: Gräser, Kornhuber 2009).
+
+use std::time::Instant;
+
+use toile_num::{Matrix, Vector};
+use toile_solve::SolveError;
+
+use super::rows::{ContactStatus, Row, alone, at};
+use super::stage::{StageProblem, StageReport, Workspace};
+use super::system::{Neighbourhood, System};
+
+/// Stiffness by which a contact holds its vertex in a linear solve, in units of the stiffness there: it
+/// yields by one part in a million, which the next sweep takes back.
+const HOLD: f64 = 1e6;
+
+/// Halvings of the interval in which the best step length lies.
+const BISECTIONS: usize = 40;
+
+/// Shortest part of a correction that is taken.
+const SHORTEST: f64 = 1e-4;
+
+/// Sweeps over the contacts after the last linear solve, at most.
+const SETTLING: usize = 20;
+
+/// Factorisations per Newton step at most; what is undecided then is left to the next step.
+const ROUNDS: usize = 3;
+
+/// The same for the last Newton step.
+const LAST_ROUNDS: usize = 6;
+
+/// The linearised problem; its solution is left in `work.step` and the forces in the rows.
+pub(crate) struct Linearised<'a> {
+    pub(crate) problem: &'a StageProblem<'a>,
+    pub(crate) system: &'a mut System,
+    pub(crate) work: &'a mut Workspace,
+    pub(crate) rows: &'a mut [Row],
+    pub(crate) delta: &'a [f64],
+    around: Vec<Around>,
+}
+
+/// A contact's neighbourhood in A.
+struct Around {
+    vertex: Neighbourhood,
+    /// Inverse of A at the vertex, in the frame of the contact \[m/N\].
+    compliance: Matrix<3, 3>,
+}
+
+impl<'a> Linearised<'a> {
+    /// The problem with A as the system holds it.
+    pub(crate) fn new(
+        problem: &'a StageProblem<'a>,
+        system: &'a mut System,
+        work: &'a mut Workspace,
+        rows: &'a mut [Row],
+        delta: &'a [f64],
+    ) -> Self {
+        let clock = Instant::now();
+        work.step.fill(0.0);
+        work.linear.copy_from_slice(&work.balance);
+        let around = rows.iter_mut().map(|row| {
+            let i = row.unknowns[0];
+            let block = system.diagonal(i);
+            row.stiff = [HOLD * block.trace(); 2];
+            let compliance = row.local_matrix(&block.try_inverse().unwrap_or_else(Matrix::zeros));
+            Around { vertex: system.neighbourhood(problem.model, i), compliance }
+        });
+        let around = around.collect();
+        work.timings.friction += clock.elapsed();
+        Self { problem, system, work, rows, delta, around }
+    }
+
+    /// Solves it. `last` when no Newton step follows that could mend what is left undecided.
+    pub(crate) fn solve(&mut self, last: bool, report: &mut StageReport) -> Result<(), SolveError> {
+        self.factorize(report)?;
+        let rounds = if last { LAST_ROUNDS } else { ROUNDS };
+        for round in 1..=rounds {
+            let clock = Instant::now();
+            let mut changes = self.correct(round > 1);
+            self.work.timings.factorisation += clock.elapsed();
+            if self.rows.is_empty() {
+                break;
+            }
+            let clock = Instant::now();
+            for _ in 0..3 {
+                let now = self.sweep();
+                changes += now;
+                if now == 0 {
+                    break;
+                }
+            }
+            self.work.timings.friction += clock.elapsed();
+            if changes == 0 || round == rounds {
+                break;
+            }
+            self.factorize(report)?;
+        }
+        let clock = Instant::now();
+        if last {
+            // What the linear solves could not agree on, the contacts settle among themselves.
+            for row in self.rows.iter_mut() {
+                row.turned = false;
+            }
+            for _ in 0..SETTLING {
+                if self.sweep() == 0 {
+                    break;
+                }
+            }
+        }
+        for k in 0..self.rows.len() {
+            let d = self.displaced(k);
+            self.rows[k].planned = self.carried(k, &d);
+        }
+        self.work.timings.friction += clock.elapsed();
+        Ok(())
+    }
+
+    /// d after the step so far.
+    fn displaced(&self, k: usize) -> Vector<3> {
+        let (row, work) = (&self.rows[k], &*self.work);
+        let d = row.displacement(work.state.coordinates(), self.delta, self.problem.stage.tau);
+        d + row.local(&row.sum(&work.step))
+    }
+
+    /// Force of a contact, from what the balance leaves there.
+    fn carried(&self, k: usize, d: &Vector<3>) -> Vector<3> {
+        let row = &self.rows[k];
+        let local = row.local(&at(&self.work.linear, row.unknowns[0]));
+        row.obeyed(&local, d, self.problem.floor())
+    }
+
+    /// Factorises A with the closed contacts held.
+    fn factorize(&mut self, report: &mut StageReport) -> Result<(), SolveError> {
+        let clock = Instant::now();
+        report.factorisations += 1;
+        let mut holds = std::mem::take(&mut self.work.holds);
+        holds.clear();
+        for k in 0..self.rows.len() {
+            if self.rows[k].status != ContactStatus::Open {
+                holds.push((k, self.hold(k, &self.displaced(k))));
+            }
+        }
+        let rows = &*self.rows;
+        let pairs = holds.iter().map(|(k, hold)| (&rows[*k], *hold));
+        let outcome = self.system.factorize(self.problem.model, pairs);
+        self.work.holds = holds;
+        self.work.timings.factorisation += clock.elapsed();
+        outcome
+    }
+
+    /// Stiffness that stands for a closed contact in a linear solve.
+    fn hold(&self, k: usize, d: &Vector<3>) -> Matrix<3, 3> {
+        let row = &self.rows[k];
+        if row.status == ContactStatus::Stick {
+            return Matrix::identity() * row.stiff[0];
+        }
+        // Friction turns with the slide: −μλ_N d_T/‖d_T‖.
+        let [n, t1, t2] = row.frame;
+        let mut hold = n * n.transpose() * row.stiff[0];
+        let radius = row.contact.friction * self.carried(k, d)[0].max(0.0);
+        if radius > 0.0 {
+            let floor = self.problem.floor();
+            let [c, s] = row.way(d, floor);
+            let across = t2 * c - t1 * s;
+            let turn = (radius / d[1].hypot(d[2]).max(floor)).min(row.stiff[0]);
+            hold += across * across.transpose() * turn;
+        }
+        hold
+    }
+
+    /// Solves for the rest of the step with the contacts held. How many slides it turned back.
+    fn correct(&mut self, checked: bool) -> usize {
+        let floor = self.problem.floor();
+        let ways: Vec<[f64; 2]> =
+            (0..self.rows.len()).map(|k| self.rows[k].way(&self.displaced(k), floor)).collect();
+        self.solve_held();
+        let scale = if checked { self.damped() } else { 1.0 };
+        let work = &mut *self.work;
+        for i in 0..work.step.len() {
+            work.step[i] += scale * work.correction[i];
+            work.linear[i] += scale * work.product[i];
+        }
+        // Friction does not drive: what it would push back, it holds.
+        let mut turned = 0;
+        for (k, way) in ways.iter().enumerate() {
+            self.rows[k].turned = false;
+            if self.rows[k].status == ContactStatus::Slip {
+                let d = self.displaced(k);
+                if d[1] * way[0] + d[2] * way[1] < 0.0 && d[1].hypot(d[2]) > floor {
+                    self.rows[k].status = ContactStatus::Stick;
+                    self.rows[k].turned = true;
+                    turned += 1;
+                }
+            }
+        }
+        turned
+    }
+
+    /// The correction that the held system asks for, and A times it.
+    fn solve_held(&mut self) {
+        for (c, l) in self.work.correction.iter_mut().zip(&self.work.linear) {
+            *c = -l;
+        }
+        for k in 0..self.rows.len() {
+            let row = &self.rows[k];
+            if row.status == ContactStatus::Open {
+                continue;
+            }
+            // Where one vertex carries the contact, the balance there is the contact's.
+            let d = self.displaced(k);
+            let mut pull = -row.stiff[0] * d;
+            if row.status == ContactStatus::Slip {
+                let left = row.local(&at(&self.work.linear, row.unknowns[0])) - self.carried(k, &d);
+                (pull[1], pull[2]) = (-left[1], -left[2]);
+            }
+            let pull = row.world(&pull);
+            self.work.correction[row.unknowns[0]..][..3].copy_from_slice(pull.as_slice());
+        }
+        self.problem.model.clear_fixed(&mut self.work.correction);
+        self.system.solve(&mut self.work.correction);
+        // Nothing is carried into a collider.
+        for k in 0..self.rows.len() {
+            let row = &self.rows[k];
+            if row.status != ContactStatus::Open {
+                continue;
+            }
+            let (i, n) = (row.unknowns[0], row.frame[0]);
+            let depth = self.displaced(k)[0].max(0.0) + n.dot(&at(&self.work.correction, i));
+            if depth < 0.0 {
+                for c in 0..3 {
+                    self.work.correction[i + c] -= depth * n[c];
+                }
+            }
+        }
+        let work = &mut *self.work;
+        self.system.multiply(&work.correction, &mut work.product);
+    }
+
+    /// Part of the correction after which the linearised problem gains nothing more.
+    fn damped(&self) -> f64 {
+        let work = &*self.work;
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let (slope, curve) =
+            (dot(&work.linear, &work.correction), dot(&work.product, &work.correction));
+        let ways: Vec<[Vector<3>; 2]> = (0..self.rows.len())
+            .map(|k| {
+                let row = &self.rows[k];
+                [self.displaced(k), row.local(&row.sum(&work.correction))]
+            })
+            .collect();
+        let slope_at = |scale: f64| -> f64 {
+            let mut sum = slope + scale * curve;
+            for (row, [d, way]) in self.rows.iter().zip(&ways) {
+                let e = d + scale * way;
+                if row.status != ContactStatus::Open {
+                    let normal = row.local(&at(&work.linear, row.unknowns[0]))[0].max(0.0);
+                    let [c, s] = row.way(&e, 0.0);
+                    // The normal force does the work it does in the slope.
+                    sum += normal * (row.contact.friction * (c * way[1] + s * way[2]) - way[0]);
+                }
+            }
+            sum
+        };
+        if slope_at(1.0) <= 0.0 {
+            return 1.0;
+        }
+        // Convex: its slope changes sign once.
+        let [mut low, mut high] = [0.0, 1.0];
+        for _ in 0..BISECTIONS {
+            let middle = 0.5 * (low + high);
+            if slope_at(middle) <= 0.0 {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        high.max(SHORTEST)
+    }
+
+    /// Solves every contact exactly, all that is around its vertex held. How many changed what they do.
+    fn sweep(&mut self) -> usize {
+        let mut changes = 0;
+        for k in 0..self.rows.len() {
+            if self.rows[k].turned {
+                continue;
+            }
+            let d = self.displaced(k);
+            let (row, around) = (&mut self.rows[k], &self.around[k]);
+            let w = &around.compliance;
+            // What the contact would be left with if it carried nothing.
+            let force = row.local(&at(&self.work.linear, row.unknowns[0]));
+            let Some((new, to, status)) = alone(w, &(d - w * force), row.contact.friction) else {
+                continue;
+            };
+            if status == ContactStatus::Open && row.status == ContactStatus::Open {
+                continue; // the linear solve knows better where it goes
+            }
+            changes += usize::from(status != row.status);
+            row.decide(status, &new);
+            let (i, e) = (row.unknowns[0], row.world(&(to - d)));
+            for c in 0..3 {
+                self.work.step[i + c] += e[c];
+            }
+            self.system.spread(&around.vertex, i, &e, &mut self.work.linear);
+        }
+        changes
+    }
+}

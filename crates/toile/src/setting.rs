@@ -1,0 +1,108 @@
+//! What a scene sets up: shells as one surface, and what they may touch.
+
+use toile_contact::{Collider, Intrusion, penetrations, push_out};
+use toile_geometry::{Topology, Vec3};
+use toile_io::{LoadedShell, Scene, SelfContact, load_colliders, load_shells, scene_gravity};
+use toile_sim::dynamics::Surroundings;
+use toile_sim::{ModelBuilder, SimError};
+
+use crate::{DrapeError, Start};
+
+/// Distance between layers where the scene gives none \[m\].
+const LAYER_DISTANCE: f64 = 1e-3;
+
+pub(crate) struct Setting {
+    pub(crate) shells: Vec<LoadedShell>,
+    pub(crate) gravity: Vec3,
+    pub(crate) colliders: Vec<Collider>,
+    own: Option<SelfContact>,
+    pub(crate) topology: Topology,
+    positions: Vec<Vec3>,
+    rest: Vec<Vec3>,
+    /// What starts inside something else, in words.
+    pub(crate) penetrations: Vec<String>,
+}
+
+impl Setting {
+    pub(crate) fn new(scene: &Scene, start: Start) -> Result<Self, DrapeError> {
+        let mut shells = load_shells(scene)?;
+        let colliders = load_colliders(scene)?;
+        let (topology, mut positions, rest) = joined(&shells)?;
+        let own = scene.self_contact;
+        let mut said = Vec::new();
+        if !colliders.is_empty() || own.is_some() {
+            let placed: Vec<_> = colliders.iter().map(|c: &Collider| c.at(0.0)).collect();
+            if start == Start::PushOut {
+                let pinned = pinned(&shells);
+                push_out(&mut positions, &topology, &placed, |v| !pinned[v])
+                    .map_err(SimError::from)?;
+                spread(&mut shells, &positions);
+            }
+            let found = penetrations(&positions, &topology, &placed).map_err(SimError::from)?;
+            said = found.iter().map(ToString::to_string).collect();
+        }
+        let gravity = scene_gravity(scene);
+        Ok(Self { shells, gravity, colliders, own, topology, positions, rest, penetrations: said })
+    }
+
+    /// What the cloth may touch.
+    pub(crate) fn surroundings(&self) -> Result<Surroundings, SimError> {
+        let around = Surroundings::new(self.topology.clone(), self.colliders.clone());
+        let Some(own) = self.own else { return Ok(around) };
+        let thickness = own.thickness.unwrap_or(LAYER_DISTANCE);
+        around.with_self_contact(&self.positions, &self.rest, thickness, own.friction)
+    }
+
+    /// A builder with all shells in it.
+    pub(crate) fn builder(&self) -> Result<ModelBuilder, SimError> {
+        let mut builder = ModelBuilder::new();
+        for loaded in &self.shells {
+            loaded.shell.add_to(&mut builder, self.gravity)?;
+        }
+        Ok(builder)
+    }
+
+    /// How deep the deepest point of a shape is inside a collider, or inside the cloth if that minds \[m\].
+    pub(crate) fn depth(&self, positions: &[Vec3]) -> Result<f64, SimError> {
+        let placed: Vec<_> = self.colliders.iter().map(|c| c.at(0.0)).collect();
+        let found = penetrations(positions, &self.topology, &placed)?;
+        let counts = |what: &Intrusion| {
+            self.own.is_some() || !matches!(what, Intrusion::EdgeThroughFace { .. })
+        };
+        Ok(found.iter().filter(|p| counts(&p.what)).map(|p| p.depth).fold(0.0, f64::max))
+    }
+}
+
+/// All shells as one surface, numbered one after the other.
+fn joined(shells: &[LoadedShell]) -> Result<(Topology, Vec<Vec3>, Vec<Vec3>), DrapeError> {
+    let (mut faces, mut positions, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+    for loaded in shells {
+        let base = positions.len() as u32;
+        faces.extend(loaded.shell.topology.faces().iter().map(|f| f.map(|v| base + v)));
+        positions.extend_from_slice(&loaded.shell.positions);
+        rest.extend_from_slice(&loaded.shell.rest_positions);
+    }
+    let topology = Topology::new(positions.len(), faces)?;
+    Ok((topology, positions, rest))
+}
+
+fn pinned(shells: &[LoadedShell]) -> Vec<bool> {
+    let mut all = Vec::new();
+    for loaded in shells {
+        let base = all.len();
+        all.resize(base + loaded.shell.positions.len(), false);
+        for &pin in &loaded.shell.pins {
+            all[base + pin as usize] = true;
+        }
+    }
+    all
+}
+
+fn spread(shells: &mut [LoadedShell], positions: &[Vec3]) {
+    let mut base = 0;
+    for loaded in shells {
+        let count = loaded.shell.positions.len();
+        loaded.shell.positions.copy_from_slice(&positions[base..base + count]);
+        base += count;
+    }
+}
