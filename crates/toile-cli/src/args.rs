@@ -130,6 +130,7 @@ Writes into DIR:
   summary.json          time per step and its parts, errors, energies
   last.png              a picture of the end
   checkpoint.txt        where to go on with --resume, to the same bits
+Fibres ([[rod]], [[hair]]): frames are polylines, contacts say which fibres touch; there is no --resume for them.
 
 Ctrl-C stops after the current step.
 

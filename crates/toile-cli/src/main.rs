@@ -18,6 +18,7 @@ mod json;
 mod progress;
 mod rod;
 mod rod_invert;
+mod rod_simulate;
 mod simulate;
 mod summary;
 mod validate;

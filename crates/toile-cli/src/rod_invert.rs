@@ -5,7 +5,7 @@ use std::path::Path;
 
 use toile::io::{Scene, atomic_write, write_natural, write_stations, write_strands};
 use toile::rod::{Model, Rod, Vec3};
-use toile::{RodInversion, invert_rods};
+use toile::{ContactInversion, RodInversion, invert_contacts, invert_rods};
 
 use crate::args::Global;
 use crate::drape::make_folder;
@@ -20,26 +20,60 @@ const MOST_TABLES: usize = 100;
 pub(crate) fn invert(scene: &Scene, out: &Path, global: &Global) -> Result<Outcome, Failure> {
     make_folder(out)?;
     let clock = std::time::Instant::now();
-    let (found, notes) = invert_rods(scene)?;
+    let (mut found, notes) = invert_rods(scene)?;
+    let contact = if scene.colliders.is_empty() && scene.self_contact.is_none() {
+        None
+    } else {
+        Some(invert_contacts(scene, &mut found, DRIFT_TIME)?)
+    };
     let names = write_all(scene, out, &found)?;
-    let certificate = certificate(&found);
+    let contact = contact.as_ref();
+    let certificate = certificate(&found, contact);
     atomic_write(out.join("certificate.json"), |w| writeln!(w, "{}", certificate.pretty()))?;
-    let certified = found.iter().all(|f| f.result.certificate.certified);
+    let certified = is_certified(&found, contact);
     if global.json {
         json::print(&certificate.pretty());
     } else if global.quiet {
         if !certified {
-            json::tell(&format!("not certified: {}", reason(&found)));
+            json::tell(&format!("not certified: {}", reason(&found, contact)));
         }
     } else {
         for note in &notes {
             json::print(&format!("note: {note}"));
         }
         let seconds = clock.elapsed().as_secs_f64();
-        json::print(&summary(&found, seconds));
+        json::print(&summary(&found, contact, seconds));
         json::print(&format!("written to {}: {}", out.display(), names.join(", ")));
     }
     Ok(if certified { Outcome::Good } else { Outcome::Doubtful })
+}
+
+/// How long a result with contacts is watched \[s\].
+const DRIFT_TIME: f64 = 1.0;
+
+/// Drift that is still rest.
+const MOST_DRIFT: f64 = 1e-4;
+
+/// Residual with contacts, over the weight of a joint.
+fn residual(found: &[RodInversion], contact: Option<&ContactInversion>) -> f64 {
+    let Some(contact) = contact else {
+        return found.iter().map(|f| f.result.certificate.residual).fold(0.0, f64::max);
+    };
+    let unit = |f: &RodInversion| f.result.certificate.residual_n / f.result.certificate.residual;
+    let least =
+        found.iter().map(unit).filter(|u| u.is_finite() && *u > 0.0).fold(f64::INFINITY, f64::min);
+    if least.is_finite() { contact.found.residual_n / least } else { contact.found.residual_n }
+}
+
+fn is_certified(found: &[RodInversion], contact: Option<&ContactInversion>) -> bool {
+    let each = |f: &RodInversion| match contact {
+        None => f.result.certificate.certified,
+        // The contacts' share of the balance is judged apart.
+        Some(_) => f.result.certificate.negative_modes == 0,
+    };
+    let held =
+        contact.is_none_or(|c| c.found.cone_gap <= 1e-8 && c.drift.is_none_or(|d| d <= MOST_DRIFT));
+    !found.is_empty() && found.iter().all(each) && residual(found, contact) <= 1e-8 && held
 }
 
 /// Arclengths and values of a rod's unknowns.
@@ -122,7 +156,10 @@ fn scene_of(scene: &Scene, found: &[RodInversion]) -> String {
     text
 }
 
-fn reason(found: &[RodInversion]) -> String {
+fn reason(found: &[RodInversion], contact: Option<&ContactInversion>) -> String {
+    if let Some(contact) = contact {
+        return contact_reason(found, contact);
+    }
     let bad: Vec<&RodInversion> =
         found.iter().filter(|f| !f.result.certificate.certified).collect();
     let Some(first) = bad.first() else {
@@ -148,24 +185,59 @@ fn reason(found: &[RodInversion]) -> String {
     )
 }
 
-fn certificate(found: &[RodInversion]) -> Object {
+fn contact_reason(found: &[RodInversion], contact: &ContactInversion) -> String {
+    let (c, share) = (&contact.found, residual(found, Some(contact)));
+    let falling = found.iter().filter(|f| f.result.certificate.negative_modes > 0).count();
+    let mut text = format!(
+        "{} contacts carry what they can, all sticking (margin {:.3}); forces balance to {share:.1e} of a joint's weight",
+        c.contacts.len(),
+        c.cone_margin
+    );
+    if falling > 0 {
+        let _ =
+            write!(text, "; but {falling} fibre(s) are too soft to hold their shape by themselves");
+    }
+    if c.cone_gap > 1e-8 {
+        let _ = write!(text, "; but a force leaves its cone by {:.1e}", c.cone_gap);
+    }
+    match contact.drift {
+        Some(drift) if drift > MOST_DRIFT => {
+            let _ = write!(
+                text,
+                "; but in a simulated second it moves by {drift:.1e} of its size where {MOST_DRIFT:.0e} is asked \
+                 (deepest overlap in the drawing {:.1e} m)",
+                c.penetration
+            );
+        }
+        Some(drift) => {
+            let _ = write!(text, "; in a simulated second it moves by {drift:.1e} of its size");
+        }
+        None => {}
+    }
+    text
+}
+
+fn certificate(found: &[RodInversion], contact: Option<&ContactInversion>) -> Object {
     let all = || found.iter().map(|f| &f.result.certificate);
     let most = |f: fn(&RodInversion) -> f64| found.iter().map(f).fold(0.0, f64::max);
-    let certified = !found.is_empty() && all().all(|c| c.certified);
+    let certified = is_certified(found, contact);
     let stability = all().map(|c| c.stability).try_fold(f64::INFINITY, |m, s| Some(m.min(s?)));
     let rms =
         (found.iter().map(|f| f.fit.error_rms.powi(2)).sum::<f64>() / found.len() as f64).sqrt();
-    let none: Option<f64> = None;
     Object::default()
         .with("verdict", if certified { "certified" } else { "not certified" })
-        .with("reason", reason(found))
-        .with("residual", most(|f| f.result.certificate.residual))
-        .with("residual_n", most(|f| f.result.certificate.residual_n))
-        .with("cone_gap", none)
-        .with("cone_margin", none)
-        .with("penetration", none)
+        .with("reason", reason(found, contact))
+        .with("residual", residual(found, contact))
+        .with(
+            "residual_n",
+            contact
+                .map_or_else(|| most(|f| f.result.certificate.residual_n), |c| c.found.residual_n),
+        )
+        .with("cone_gap", contact.map(|c| c.found.cone_gap))
+        .with("cone_margin", contact.map(|c| c.found.cone_margin))
+        .with("penetration", contact.map(|c| c.found.penetration))
         .with("stability", stability)
-        .with("drift", none)
+        .with("drift", contact.and_then(|c| c.drift))
         .with("target_error_max", most(|f| f.fit.error_max))
         .with("target_error_rms", rms)
         .with("size", most(|f| f.result.certificate.size))
@@ -173,21 +245,18 @@ fn certificate(found: &[RodInversion]) -> Object {
         .with("stability_margin", all().map(|c| c.margin).fold(f64::INFINITY, f64::min))
         .with("stiffening", most(|f| f.result.stiffening))
         .with("unique", found.iter().all(|f| f.result.unique))
+        .with("contacts", contact.map_or(0, |c| c.found.contacts.len()))
         .with("fibres", found.len())
 }
 
-fn summary(found: &[RodInversion], seconds: f64) -> String {
+fn summary(found: &[RodInversion], contact: Option<&ContactInversion>, seconds: f64) -> String {
     let mut text = String::new();
-    let certified = found.iter().filter(|f| f.result.certificate.certified).count();
-    let _ = writeln!(text, "{} fibre(s) in {seconds:.2} s, {certified} certified", found.len());
+    let verdict = if is_certified(found, contact) { "certified" } else { "not certified" };
+    let _ = writeln!(text, "{} fibre(s) in {seconds:.2} s: {verdict}", found.len());
     let most = |f: fn(&RodInversion) -> f64| found.iter().map(f).fold(0.0, f64::max);
-    let _ = writeln!(text, "  {}", reason(found));
+    let _ = writeln!(text, "  {}", reason(found, contact));
     let _ = writeln!(text, "  target missed by at most {:.2e} m", most(|f| f.fit.error_max));
-    let _ = write!(
-        text,
-        "  residual   {:.2e} of a joint's weight",
-        most(|f| f.result.certificate.residual)
-    );
+    let _ = write!(text, "  residual   {:.2e} of a joint's weight", residual(found, contact));
     if found.iter().any(|f| !f.result.unique) {
         let _ = write!(
             text,

@@ -19,8 +19,7 @@ use crate::{Failure, Outcome};
 pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failure> {
     let scene = load_scene(&args.scene)?;
     if crate::rod::has_rods(&scene) {
-        let what = "`simulate` does not move rods yet; `toile drape` finds where they rest";
-        return Err(Failure(what.into()));
+        return crate::rod_simulate::simulate(&scene, args, global);
     }
     let Some(time) = scene.time else {
         let help = "add for example\n[time]\nstep = 0.01\nduration = 2.0";

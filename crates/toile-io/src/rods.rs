@@ -26,9 +26,14 @@ pub struct LoadedRod {
     pub elements: usize,
     /// Accuracy asked for; 0 keeps the elements.
     pub accuracy: f64,
+    /// Radius for contact \[m\].
+    pub radius: f64,
     /// Axes of the scene.
     pub axes: Axes,
 }
+
+/// Radius for contact where the scene gives none \[m\].
+const RADIUS: f64 = 5e-4;
 
 pub(crate) fn model(model: RodModel) -> Model {
     match model {
@@ -81,7 +86,13 @@ pub fn load_rods(scene: &Scene) -> Result<Vec<LoadedRod>, SceneError> {
         };
         let elements = rod.elements as usize;
         spec.build(elements).map_err(|e| at("clamp", e.to_string(), "see the message"))?;
-        Ok(LoadedRod { spec, elements, accuracy: rod.accuracy.unwrap_or(ACCURACY), axes })
+        Ok(LoadedRod {
+            spec,
+            elements,
+            accuracy: rod.accuracy.unwrap_or(ACCURACY),
+            radius: rod.radius.unwrap_or(RADIUS),
+            axes,
+        })
     };
     scene.rods.iter().enumerate().map(one).collect()
 }
@@ -150,6 +161,8 @@ pub struct DrawnFibre {
     pub section: Section,
     /// Direction of the section's first axis at the root, if one was given.
     pub d1: Option<Vec3>,
+    /// Radius for contact \[m\].
+    pub radius: f64,
     /// Elements, model and noise.
     pub settings: FitSettings,
     /// Units and axes of its file.
@@ -187,6 +200,7 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
                 twisting_stiffness: rod.twisting_stiffness,
                 linear_density: rod.linear_density,
             },
+            radius: rod.radius.unwrap_or(RADIUS),
             d1: rod.clamp.map(|c| Vec3::from(axes.direction_to_internal(c.d1))),
             settings: FitSettings {
                 elements: rod.elements as usize,
@@ -217,6 +231,7 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
                     twisting_stiffness: hair.twisting_stiffness,
                     linear_density: hair.linear_density,
                 },
+                radius: hair.radius.unwrap_or(RADIUS),
                 d1: None,
                 settings: FitSettings {
                     elements: hair.elements as usize,

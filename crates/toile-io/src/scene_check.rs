@@ -35,6 +35,9 @@ pub(crate) fn check(scene: &Scene) -> Vec<Diagnostic> {
         let at = format!("hair[{i}]");
         let section = (hair.bending_stiffness, hair.twisting_stiffness, hair.linear_density);
         c.fibre(&at, hair.elements, section, hair.scale);
+        if let Some(radius) = hair.radius {
+            c.positive(&format!("{at}.radius"), radius, "m", "a hair has about 5e-5 m");
+        }
         if let Some(noise) = hair.noise {
             c.not_negative(&format!("{at}.noise"), noise, "m");
         }
@@ -267,6 +270,9 @@ impl Checker<'_> {
         }
         if let Some(accuracy) = rod.accuracy {
             self.not_negative(&key("accuracy"), accuracy, "");
+        }
+        if let Some(radius) = rod.radius {
+            self.positive(&key("radius"), radius, "m", "half the thickness of the rod");
         }
         if let Some(noise) = rod.noise {
             self.not_negative(&key("noise"), noise, "m");

@@ -22,6 +22,9 @@ pub struct RodTable {
     pub twisting_stiffness: f64,
     /// Mass per length \[kg/m\].
     pub linear_density: f64,
+    /// Radius for contact \[m\]; 5e-4 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub radius: Option<f64>,
     /// Curvature and twist without load; straight by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub natural_curvature: Option<NaturalSource>,
@@ -118,6 +121,9 @@ pub struct HairTable {
     pub twisting_stiffness: f64,
     /// Mass per length \[kg/m\].
     pub linear_density: f64,
+    /// Radius for contact \[m\]; 5e-4 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub radius: Option<f64>,
     /// Root-mean-square noise of the points \[m\]: `invert` takes the smoothest rods within it; 0 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<f64>,

@@ -131,7 +131,7 @@ fn linearised(rod: &Rod, q: &[Vec3], targets: &[(f64, Vec3)]) -> Linear {
         let used = 2 + 2 * (blocks[1].unwrap_or(0) + 1);
         while next < targets.len() && (targets[next].0 <= from + l || e + 1 == n) {
             let (s, target) = targets[next];
-            let end = arc.sample(&frame, (s - from).clamp(0.0, l), |_| {});
+            let end = arc.end(&frame, (s - from).clamp(0.0, l));
             let miss = r + end.r - target;
             residual.fixed_rows_mut::<3>(3 * next).copy_from(&miss);
             let arm = cross_matrix(&end.r);
@@ -149,7 +149,7 @@ fn linearised(rod: &Rod, q: &[Vec3], targets: &[(f64, Vec3)]) -> Linear {
             }
             next += 1;
         }
-        let end = arc.sample(&frame, l, |_| {});
+        let end = arc.end(&frame, l);
         let arm = cross_matrix(&end.r);
         for c in 0..used {
             let turned: Vec3 = theta.fixed_view::<3, 1>(0, c).into();

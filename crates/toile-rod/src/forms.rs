@@ -191,7 +191,7 @@ fn element_parts(
     second: bool,
 ) -> Parts {
     let (end_frame_r, total) = if second {
-        let end = arc.sample(frame, arc.length, |_| {});
+        let end = arc.end(frame, arc.length);
         (end.r, end.moment)
     } else {
         (Vec3::zeros(), Vec3::zeros())

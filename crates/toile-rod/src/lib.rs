@@ -31,6 +31,7 @@
 //! | a rod in the shape of a drawn curve | [`Curve`], [`fit()`] |
 //! | the natural shape behind a shape | [`invert_fibre`] |
 //! | motion, in linear time per step | [`step`], [`RodState`] |
+//! | fibres in contact, with dry friction | [`Assembly`] |
 //! | one clothoid, to round-off | [`clothoid`] |
 //!
 //! References: Bertails et al. 2006 (super-helices); Casati and Bertails-Descoubes 2013 (super-clothoids);
@@ -38,6 +39,8 @@
 
 #![forbid(unsafe_code)]
 
+mod assembly;
+mod assembly_inverse;
 mod certificate;
 mod chain;
 mod curve;
@@ -55,6 +58,10 @@ mod rotation;
 mod series;
 mod statics;
 
+pub use assembly::{
+    Assembly, AssemblyReport, AssemblySettings, Fibre, FibreContact, FibreContactKey,
+};
+pub use assembly_inverse::{AssemblyInversion, Prior};
 pub use certificate::{CERTIFIED_RESIDUAL, RodCertificate, certify, frequencies, stability_margin};
 pub use curve::Curve;
 pub use element::Model;

@@ -240,7 +240,7 @@ pub(crate) fn right_hand_side(
         .collect()
 }
 
-fn check(rod: &Rod, state: &RodState, settings: &StepSettings) -> Result<(), RodError> {
+pub(crate) fn check(rod: &Rod, state: &RodState, settings: &StepSettings) -> Result<(), RodError> {
     rod.check_blocks(&state.q)?;
     rod.check_blocks(&state.rate)?;
     if !(settings.dt > 0.0 && settings.dt.is_finite()) {
@@ -249,7 +249,7 @@ fn check(rod: &Rod, state: &RodState, settings: &StepSettings) -> Result<(), Rod
     Ok(())
 }
 
-fn advance(state: &mut RodState, acceleration: &[Vec3], settings: &StepSettings) {
+pub(crate) fn advance(state: &mut RodState, acceleration: &[Vec3], settings: &StepSettings) {
     let (h, theta) = (settings.dt, settings.theta);
     let drag = 1.0 / (1.0 + h * settings.drag);
     for ((q, v), a) in state.q.iter_mut().zip(&mut state.rate).zip(acceleration) {

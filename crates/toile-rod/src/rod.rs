@@ -413,7 +413,7 @@ impl Rod {
         let (mut frame, mut r) = (self.clamp.frame, self.clamp.position);
         for e in 0..=last {
             let upto = if e == last { local } else { self.lengths[e] };
-            let end = self.arc(q, e).sample(&frame, upto, |_| {});
+            let end = self.arc(q, e).end(&frame, upto);
             // What came before moves on rigidly.
             let carried = cross_matrix(&end.r) * &theta;
             j -= carried;

@@ -25,7 +25,8 @@
 //! |---|---|
 //! | drape a scene, in the air or on things | [`drape`], [`drape_on`], [`Drape`] |
 //! | drape the rods of a scene | [`drape_rods`], [`rod`] |
-//! | the natures behind drawn fibres | [`invert_rods`] |
+//! | the fibres of a scene in motion | [`rod_assembly`] |
+//! | the natures behind drawn fibres | [`invert_rods`], in contact [`invert_contacts`] |
 //! | simulate a scene | [`Simulation`] |
 //! | the rest shape of a target | [`invert()`], [`SceneInversion`] |
 //! | stretch, bending and residual per vertex | [`Fields`] |
@@ -51,7 +52,10 @@ pub use drape::{Drape, DrapeError, drape, drape_on, scene_settings, set_threads}
 pub use fields::{Fields, shell_fields};
 pub use friction::{FrictionSolveError, solve_friction};
 pub use invert::{InvertError, SceneInversion, invert, invert_settings, scene_garment};
-pub use rods::{RodDrape, RodInversion, RodSceneError, drape_rods, invert_rods};
+pub use rods::{
+    ContactInversion, RodDrape, RodInversion, RodSceneError, drape_rods, invert_contacts,
+    invert_rods, rod_assembly,
+};
 pub use simulate::{Simulation, Start};
 
 pub use toile_cone as cone;

@@ -1,8 +1,12 @@
 //! Rods of a scene: their equilibrium, and the natures behind drawn ones.
 
-use toile_io::{DrawnFibre, LoadedRod, Scene, SceneError, load_drawn, load_rods, scene_gravity};
+use toile_io::{
+    DrawnFibre, LoadedRod, Scene, SceneError, Time, load_colliders, load_drawn, load_rods,
+    scene_gravity,
+};
 use toile_rod::{
-    FibreInversion, Fit, Loads, RefinedEquilibrium, RodError, StaticSettings, fit, invert_fibre,
+    Assembly, AssemblyInversion, AssemblySettings, ClampMotion, Fibre, FibreInversion, Fit, Loads,
+    Prior, RefinedEquilibrium, RodError, RodState, StaticSettings, StepSettings, fit, invert_fibre,
 };
 
 /// A draped rod: what went in and what came out.
@@ -38,12 +42,9 @@ pub enum RodSceneError {
         "hair is drawn, not described: `toile invert` finds its natural shape; `drape` takes tables [[rod]]"
     )]
     OnlyHair,
-    /// Inversion of fibres in contact.
-    #[error(
-        "`invert` takes fibres one by one; it does not know colliders for them yet: remove the tables [[collider]] and \
-         [self_contact]"
-    )]
-    InvertContact,
+    /// Nothing says how to go through time.
+    #[error("the scene has no table [time]; add for example\n[time]\nstep = 0.001\nduration = 1.0")]
+    NoTime,
     /// Statics with contact is not there yet.
     #[error(
         "`drape` does not know colliders for rods yet; remove the tables [[collider]] and [self_contact]"
@@ -96,15 +97,18 @@ pub struct RodInversion {
 ///
 /// Same scene, same bits, whatever the number of threads.
 pub fn invert_rods(scene: &Scene) -> Result<(Vec<RodInversion>, Vec<String>), RodSceneError> {
-    use rayon::prelude::*;
     if !scene.shells.is_empty() {
         return Err(RodSceneError::Mixed);
     }
-    if !scene.colliders.is_empty() || scene.self_contact.is_some() {
-        return Err(RodSceneError::InvertContact);
-    }
-    let gravity = scene_gravity(scene);
     let (fibres, notes) = load_drawn(scene)?;
+    Ok((invert_all(fibres, scene_gravity(scene))?, notes))
+}
+
+fn invert_all(
+    fibres: Vec<DrawnFibre>,
+    gravity: toile_rod::Vec3,
+) -> Result<Vec<RodInversion>, RodSceneError> {
+    use rayon::prelude::*;
     let one = |(rod, drawn): (usize, DrawnFibre)| {
         let solve = || {
             let fit = fit(&drawn.curve, drawn.section, drawn.d1, &drawn.settings)?;
@@ -115,7 +119,108 @@ pub fn invert_rods(scene: &Scene) -> Result<(Vec<RodInversion>, Vec<String>), Ro
         let (fit, result) = solve().map_err(|source| RodSceneError::Rod { rod, source })?;
         Ok(RodInversion { drawn, fit, result })
     };
-    let found: Result<Vec<RodInversion>, RodSceneError> =
-        fibres.into_par_iter().enumerate().map(one).collect();
-    Ok((found?, notes))
+    fibres.into_par_iter().enumerate().map(one).collect()
+}
+
+/// Contacts of drawn fibres, and how they hold them.
+#[derive(Clone, Debug)]
+pub struct ContactInversion {
+    /// Contacts, forces and natures.
+    pub found: AssemblyInversion,
+    /// Largest motion in the simulated time, over the size of the whole.
+    pub drift: Option<f64>,
+}
+
+/// Finds natures and sticking contact forces for drawn fibres among the colliders of the scene (and each other, with
+/// `self_contact`), then simulates the result for `seconds`. The natures in `fibres` are replaced.
+pub fn invert_contacts(
+    scene: &Scene,
+    fibres: &mut [RodInversion],
+    seconds: f64,
+) -> Result<ContactInversion, RodSceneError> {
+    let gravity = scene_gravity(scene);
+    let one = |f: &RodInversion| Fibre {
+        rod: f.fit.rod.clone(),
+        state: RodState::at_rest(f.fit.q.clone()),
+        motion: ClampMotion::default(),
+        radius: f.drawn.radius,
+    };
+    let settings = AssemblySettings {
+        step: StepSettings { damping: FIBRE_DAMPING, ..StepSettings::new(1e-3) },
+        gravity,
+        fibre_friction: scene.self_contact.map(|own| own.friction),
+        tolerance: 1e-8,
+        max_sweeps: 1000,
+    };
+    let failed = |source| RodSceneError::Rod { rod: 0, source };
+    let assembly =
+        Assembly::new(fibres.iter().map(one).collect(), load_colliders(scene)?, settings)
+            .map_err(failed)?;
+    let found = assembly.invert(&Prior::Shape).map_err(failed)?;
+    for (fibre, natural) in fibres.iter_mut().zip(&found.natural) {
+        fibre.result.rod = fibre.result.rod.clone().with_rest(natural).map_err(failed)?;
+        fibre.result.natural.clone_from(natural);
+    }
+    let drift = if seconds > 0.0 {
+        let held = assembly.with_natures(&found.natural).map_err(failed)?;
+        Some(held.drift(seconds).map_err(failed)?)
+    } else {
+        None
+    };
+    Ok(ContactInversion { found, drift })
+}
+
+/// Internal damping of fibres in motion \[s\]: a curl of 10 Hz comes to rest in a second or two.
+const FIBRE_DAMPING: f64 = 2e-3;
+
+/// The fibres of a scene ready to move, and how they go through time.
+///
+/// Rods start at rest in their natural shape; drawn ones and hair start as drawn, with the nature that holds them there
+/// without contact. What was unusual in the files is returned as well.
+pub fn rod_assembly(scene: &Scene) -> Result<(Assembly, Time, Vec<String>), RodSceneError> {
+    if !scene.shells.is_empty() {
+        return Err(RodSceneError::Mixed);
+    }
+    let time = scene.time.ok_or(RodSceneError::NoTime)?;
+    let gravity = scene_gravity(scene);
+    let mut fibres = Vec::new();
+    let mut add = |rod: toile_rod::Rod, q: Vec<toile_rod::Vec3>, radius: f64| {
+        fibres.push(Fibre {
+            rod,
+            state: RodState::at_rest(q),
+            motion: ClampMotion::default(),
+            radius,
+        });
+    };
+    // Rods that are only drawn are told apart by having no length of their own.
+    let mut described = scene.clone();
+    described.rods.retain(|rod| rod.length.is_some() && rod.clamp.is_some());
+    for (rod, loaded) in load_rods(&described)?.into_iter().enumerate() {
+        let built = loaded
+            .spec
+            .build(loaded.elements)
+            .map_err(|source| RodSceneError::Rod { rod, source })?;
+        let q = built.rest();
+        add(built, q, loaded.radius);
+    }
+    let mut drawn = scene.clone();
+    drawn.rods.retain(|rod| rod.length.is_none() || rod.clamp.is_none());
+    let (strands, notes) = load_drawn(&drawn)?;
+    for found in invert_all(strands, gravity)? {
+        add(found.result.rod, found.fit.q, found.drawn.radius);
+    }
+    let settings = AssemblySettings {
+        step: StepSettings {
+            damping: FIBRE_DAMPING,
+            drag: time.damping,
+            ..StepSettings::new(time.step)
+        },
+        gravity,
+        fibre_friction: scene.self_contact.map(|own| own.friction),
+        tolerance: 1e-6,
+        max_sweeps: 500,
+    };
+    let assembly = Assembly::new(fibres, load_colliders(scene)?, settings)
+        .map_err(|source| RodSceneError::Rod { rod: 0, source })?;
+    Ok((assembly, time, notes))
 }

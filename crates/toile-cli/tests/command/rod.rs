@@ -128,3 +128,44 @@ fn soft_or_broken_strands_are_answered_in_words() {
         assert!(said(&output).contains(expected), "{}", said(&output));
     }
 }
+
+#[test]
+fn a_hair_falls_on_a_ball_and_the_files_tell() {
+    let folder = Folder::new();
+    let scene = r#"
+[[rod]]
+elements = 12
+length = 0.3
+bending_stiffness = [1.0e-6, 1.0e-6]
+twisting_stiffness = 7.0e-7
+linear_density = 2.0e-5
+clamp = { position = [-0.1, 0, 0.06], d1 = [0, 1, 0], d2 = [0, 0, 1], d3 = [1, 0, 0] }
+
+[[collider]]
+sphere = { center = [0, 0, 0], radius = 0.05 }
+friction = 0.3
+
+[time]
+step = 2e-3
+duration = 0.4
+frame = 0.1
+damping = 2.0
+"#;
+    folder.write("fall.toml", scene);
+    let output = toile(&folder, &["simulate", "fall.toml", "--out", "fall"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    for frame in 0..5 {
+        assert!(folder.0.join(format!("fall/frame_0000{frame}.obj")).is_file());
+    }
+    let contacts = fs::read_to_string(folder.0.join("fall/contacts.jsonl")).unwrap();
+    assert!(contacts.contains("\"collider\": 0"), "{contacts}");
+    let steps = fs::read_to_string(folder.0.join("fall/steps.jsonl")).unwrap();
+    assert_eq!(steps.lines().count(), 200);
+    // No point inside the ball.
+    let last = fs::read_to_string(folder.0.join("fall/frame_00004.obj")).unwrap();
+    for line in last.lines().filter(|l| l.starts_with("v ")) {
+        let p: Vec<f64> = line[2..].split(' ').map(|w| w.parse().unwrap()).collect();
+        let r = (p[0] * p[0] + p[1] * p[1] + p[2] * p[2]).sqrt();
+        assert!(r > 0.0514, "{line}: {r}");
+    }
+}

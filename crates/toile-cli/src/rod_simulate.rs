@@ -1,0 +1,150 @@
+//! Fibres in `toile simulate`.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use toile::io::{Scene, atomic_write, write_strands};
+use toile::rod::{Assembly, AssemblyReport, FibreContactKey, energies};
+use toile::rod_assembly;
+
+use crate::args::{Global, SimulateArgs};
+use crate::drape::make_folder;
+use crate::json::{self, Object};
+use crate::progress::{Share, catch_interrupts, interrupted};
+use crate::{Failure, Outcome};
+
+/// Moves the fibres of a scene, writes everything and says so.
+pub(crate) fn simulate(
+    scene: &Scene,
+    args: &SimulateArgs,
+    global: &Global,
+) -> Result<Outcome, Failure> {
+    if args.resume || args.push_out {
+        return Err(Failure(
+            "--resume and --push-out are for cloth; fibres start from their scene".into(),
+        ));
+    }
+    catch_interrupts();
+    make_folder(&args.out)?;
+    let (mut assembly, time, notes) = rod_assembly(scene)?;
+    for note in &notes {
+        json::tell(&format!("note: {note}"));
+    }
+    let per_frame = time.frame.map_or(1, |f| (f / time.step).round() as usize).max(1);
+    let steps = (time.duration / time.step - 1e-9).ceil().max(1.0) as usize;
+    let open = |name: &str| {
+        let path = args.out.join(name);
+        File::create(&path)
+            .map(BufWriter::new)
+            .map_err(|e| Failure(format!("cannot write {}: {e}", path.display())))
+    };
+    let (mut log, mut contacts) = (open("steps.jsonl")?, open("contacts.jsonl")?);
+    let mut share = Share::new(global.quiet || global.json);
+    let clock = Instant::now();
+    write_frame(scene, &args.out, 0, &assembly)?;
+    let (mut done, mut worst, mut deepest, mut most, mut failed) = (0, 0.0f64, 0.0f64, 0, 0);
+    for step in 1..=steps {
+        let report = assembly.step()?;
+        done = step;
+        worst = worst.max(report.residual);
+        deepest = deepest.max(report.penetration);
+        most = most.max(report.contacts.len());
+        failed += usize::from(!report.converged);
+        writeln!(log, "{}", step_line(step, &assembly, &report)?.line())?;
+        if step % per_frame == 0 || step == steps {
+            let frame = step.div_ceil(per_frame);
+            write_frame(scene, &args.out, frame, &assembly)?;
+            for contact in &report.contacts {
+                writeln!(contacts, "{}", contact_line(scene, frame, contact).line())?;
+            }
+        }
+        share.tell(step as f64 / steps as f64, &format!("{} contacts", report.contacts.len()));
+        if interrupted() {
+            break;
+        }
+    }
+    share.finish();
+    log.flush()?;
+    contacts.flush()?;
+    let seconds = clock.elapsed().as_secs_f64();
+    let summary = Object::default()
+        .with("fibres", assembly.fibres.len())
+        .with("steps", done)
+        .with("seconds_per_step", seconds / done.max(1) as f64)
+        .with("contacts_most", most)
+        .with("residual_worst", worst)
+        .with("steps_not_converged", failed)
+        .with("penetration_worst", deepest)
+        .with("speed_at_end", assembly.speed());
+    atomic_write(args.out.join("summary.json"), |w| writeln!(w, "{}", summary.pretty()))?;
+    if global.json {
+        json::print(&summary.pretty());
+    } else if !global.quiet {
+        json::print(&format!(
+            "{} fibres, {done} steps, {:.1} ms each; at most {most} contacts; friction law to {worst:.1e}{}\nwritten to {}",
+            assembly.fibres.len(),
+            1e3 * seconds / done.max(1) as f64,
+            if failed > 0 { format!(" ({failed} steps beyond 1e-6)") } else { String::new() },
+            args.out.display()
+        ));
+    }
+    Ok(if done == steps && failed == 0 { Outcome::Good } else { Outcome::Doubtful })
+}
+
+fn write_frame(
+    scene: &Scene,
+    out: &Path,
+    frame: usize,
+    assembly: &Assembly,
+) -> Result<(), Failure> {
+    let axes = scene.own_axes();
+    let strands: Vec<Vec<[f64; 3]>> = (0..assembly.fibres.len())
+        .map(|f| assembly.points(f).iter().map(|p| axes.to_file((*p).into())).collect())
+        .collect();
+    Ok(write_strands(out.join(format!("frame_{frame:05}.obj")), &strands)?)
+}
+
+fn step_line(step: usize, assembly: &Assembly, report: &AssemblyReport) -> Result<Object, Failure> {
+    let mut sum = [0.0; 3];
+    for f in &assembly.fibres {
+        let one = energies(&f.rod, &f.state, &assembly.settings.gravity, &f.motion)?;
+        for (s, e) in sum.iter_mut().zip(one) {
+            *s += e;
+        }
+    }
+    Ok(Object::default()
+        .with("step", step)
+        .with("time", assembly.time)
+        .with("kinetic", sum[0])
+        .with("elastic", sum[1])
+        .with("gravity", sum[2])
+        .with("contacts", report.contacts.len())
+        .with("sweeps", report.sweeps)
+        .with("residual", report.residual)
+        .with("penetration", report.penetration))
+}
+
+fn contact_line(scene: &Scene, frame: usize, contact: &toile::rod::FibreContact) -> Object {
+    let axes = scene.own_axes();
+    let list = |v: [f64; 3]| serde_json::Value::from(v.to_vec());
+    let turned = |v: toile::rod::Vec3| list(axes.direction_to_file(v.into()));
+    let object = Object::default().with("frame", frame);
+    let object = match contact.key {
+        FibreContactKey::Collider { fibre, point, collider } => {
+            object.with("fibre", fibre).with("along", point).with("collider", collider)
+        }
+        FibreContactKey::Fibres { first, second } => object
+            .with("fibre", first.0)
+            .with("along", first.1)
+            .with("other", second.0)
+            .with("other_along", second.1),
+    };
+    object
+        .with("point", list(axes.to_file(contact.point.into())))
+        .with("normal", turned(contact.normal))
+        .with("force", turned(contact.force))
+        .with("gap", contact.gap)
+        .with("status", format!("{:?}", contact.status).to_lowercase())
+}

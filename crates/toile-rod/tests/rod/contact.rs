@@ -1,0 +1,263 @@
+//! Fibres that touch.
+
+use std::time::Instant;
+
+use toile_cone::Status;
+use toile_contact::{Collider, Shape};
+use toile_rod::{
+    Assembly, AssemblySettings, Clamp, ClampMotion, Fibre, Mat3, Model, NaturalCurvature, Prior,
+    Rod, RodState, Section, StepSettings, Vec3, turn,
+};
+
+const HAIR: Section = Section {
+    bending_stiffness: [1.0e-6, 1.0e-6],
+    twisting_stiffness: 7.0e-7,
+    linear_density: 2.0e-5,
+};
+
+const DOWN: Vec3 = Vec3::new(0.0, 0.0, -9.81);
+
+fn settings(dt: f64, fibre_friction: Option<f64>) -> AssemblySettings {
+    AssemblySettings {
+        step: StepSettings { damping: 2e-3, drag: 2.0, ..StepSettings::new(dt) },
+        gravity: DOWN,
+        fibre_friction,
+        tolerance: 1e-6,
+        max_sweeps: 500,
+    }
+}
+
+fn along_x(height: f64) -> Clamp {
+    let frame = Mat3::from_columns(&[Vec3::y(), Vec3::z(), Vec3::x()]);
+    Clamp { position: Vec3::new(0.0, 0.0, height), frame }
+}
+
+fn fibre(model: Model, n: usize, length: f64, clamp: Clamp) -> Fibre {
+    let rod = Rod::new(model, n, length, HAIR, clamp).unwrap();
+    let state = RodState::at_rest(rod.rest());
+    Fibre { rod, state, motion: ClampMotion::default(), radius: 5e-4 }
+}
+
+#[test]
+fn a_fibre_comes_to_rest_on_the_floor() {
+    for model in [Model::SuperHelix, Model::SuperClothoid] {
+        let floor = Collider::fixed(Shape::plane(Vec3::zeros(), Vec3::z()).unwrap())
+            .with_friction(0.4)
+            .unwrap()
+            .with_gap(0.0)
+            .unwrap();
+        let mut scene = Assembly::new(
+            vec![fibre(model, 12, 0.3, along_x(0.05))],
+            vec![floor],
+            settings(2e-3, None),
+        )
+        .unwrap();
+        let mut last = None;
+        for _ in 0..1500 {
+            let report = scene.step().unwrap();
+            assert!(report.converged, "{:e} after {} sweeps", report.residual, report.sweeps);
+            last = Some(report);
+        }
+        let report = last.unwrap();
+        assert!(scene.speed() < 1e-4, "{model:?}: {} m/s", scene.speed());
+        assert!(report.penetration < 1e-5, "{:e}", report.penetration);
+        let lowest = scene.points(0).iter().map(|p| p.z).fold(f64::INFINITY, f64::min);
+        assert!(lowest > 4.8e-4, "{lowest:e}");
+        // The floor carries what the clamp does not, and everything sticks at rest.
+        let carried: f64 = report.contacts.iter().map(|c| c.force.z).sum();
+        let weight = 2.0e-5 * 9.81 * 0.3;
+        assert!(carried > 0.2 * weight && carried < weight, "{} of the weight", carried / weight);
+        for c in report.contacts.iter().filter(|c| c.force.norm() > 1e-9) {
+            assert_eq!(c.status, Status::Stick, "{c:?}");
+        }
+    }
+}
+
+#[test]
+fn a_pushed_fibre_sticks_below_its_cone_and_slides_above() {
+    // A fibre that lies on a tilted floor, hardly held by its bending: the friction of each contact tells.
+    for (mu, sliding) in [(0.6, false), (0.2, true)] {
+        let normal = Vec3::new(0.0, -0.4f64.sin(), 0.4f64.cos());
+        let slope = Collider::fixed(Shape::plane(Vec3::zeros(), normal).unwrap())
+            .with_friction(mu)
+            .unwrap()
+            .with_gap(0.0)
+            .unwrap();
+        let clamp = Clamp { position: normal * 5e-4, ..along_x(0.0) };
+        let mut scene = Assembly::new(
+            vec![fibre(Model::SuperClothoid, 10, 0.3, clamp)],
+            vec![slope],
+            settings(1e-3, None),
+        )
+        .unwrap();
+        let mut slips = 0;
+        for _ in 0..100 {
+            let report = scene.step().unwrap();
+            assert!(report.converged);
+            slips += report.contacts.iter().filter(|c| c.status == Status::Slip).count();
+            for c in &report.contacts {
+                let n = c.force.dot(&c.normal);
+                let t = (c.force - c.normal * n).norm();
+                assert!(t <= mu * n + 1e-9, "{c:?}");
+            }
+        }
+        let tip = scene.points(0).last().copied().unwrap();
+        if sliding {
+            assert!(slips > 100 && tip.y < -0.01, "{slips} slips, tip {tip}");
+        } else {
+            assert!(slips == 0 && tip.y.abs() < 1e-6 + 3e-4, "{slips} slips, tip {tip}");
+        }
+    }
+}
+
+#[test]
+fn crossing_fibres_do_not_pass_through_each_other() {
+    // One lies across under the other's fall.
+    let lower = {
+        let frame = Mat3::from_columns(&[Vec3::z(), Vec3::x(), Vec3::y()]);
+        let stiff = Section { bending_stiffness: [1e-3; 2], twisting_stiffness: 1e-3, ..HAIR };
+        let clamp = Clamp { position: Vec3::new(0.1, -0.1, 0.0), frame };
+        let rod = Rod::new(Model::SuperClothoid, 8, 0.2, stiff, clamp).unwrap();
+        let state = RodState::at_rest(rod.rest());
+        Fibre { rod, state, motion: ClampMotion::default(), radius: 1e-3 }
+    };
+    let upper = Fibre { radius: 1e-3, ..fibre(Model::SuperClothoid, 12, 0.25, along_x(0.02)) };
+    let mut scene = Assembly::new(vec![lower, upper], vec![], settings(1e-3, Some(0.3))).unwrap();
+    let mut touched = false;
+    for _ in 0..800 {
+        let report = scene.step().unwrap();
+        assert!(report.converged);
+        touched |= report.contacts.iter().any(|c| c.force.z.abs() > 1e-6);
+    }
+    assert!(touched);
+    // The upper one still lies over the lower one where they cross.
+    let over = scene
+        .points(1)
+        .into_iter()
+        .min_by(|a, b| (a.x - 0.1).abs().total_cmp(&(b.x - 0.1).abs()))
+        .unwrap();
+    assert!(over.z > 0.0, "{over}");
+}
+
+/// Hair on a head of 0.1 m, curly, standing off the scalp.
+fn hair(count: usize) -> Assembly {
+    let golden = std::f64::consts::PI * (3.0 - 5f64.sqrt());
+    let strand = |i: usize| {
+        // The upper part of the head, evenly.
+        let z = 1.0 - 0.9 * (i as f64 + 0.5) / count as f64;
+        let (rho, angle) = ((1.0 - z * z).sqrt(), golden * i as f64);
+        let normal = Vec3::new(rho * angle.cos(), rho * angle.sin(), z);
+        let d1 = normal.cross(&Vec3::new(0.3, 0.2, 0.9)).normalize();
+        let frame =
+            Mat3::from_columns(&[d1, normal.cross(&d1), normal]) * turn(&Vec3::z(), i as f64);
+        let clamp = Clamp { position: normal * 0.102, frame };
+        let natural = NaturalCurvature::uniform(Vec3::new(12.0, 0.0, 4.0));
+        let soft = Section { bending_stiffness: [1e-7; 2], twisting_stiffness: 7e-8, ..HAIR };
+        let rod = Rod::new(Model::SuperClothoid, 20, 0.2, soft, clamp).unwrap();
+        let rod = rod.with_natural_curvature(&natural).unwrap();
+        let state = RodState::at_rest(rod.rest());
+        Fibre { rod, state, motion: ClampMotion::default(), radius: 5e-4 }
+    };
+    let head = Collider::fixed(Shape::sphere(Vec3::zeros(), 0.1).unwrap())
+        .with_friction(0.3)
+        .unwrap()
+        .with_gap(5e-4)
+        .unwrap();
+    Assembly::new((0..count).map(strand).collect(), vec![head], settings(1e-3, Some(0.3))).unwrap()
+}
+
+#[test]
+fn hair_falls_on_a_head() {
+    let mut scene = hair(60);
+    let mut worst = 0.0f64;
+    let mut contacts = 0;
+    let clock = Instant::now();
+    for _ in 0..60 {
+        let report = scene.step().unwrap();
+        worst = worst.max(report.residual);
+        contacts = report.contacts.len();
+    }
+    eprintln!(
+        "60 fibres: {contacts} contacts, residual {worst:.1e}, {:.1} ms per step",
+        clock.elapsed().as_secs_f64() / 60.0 * 1e3
+    );
+    assert!(worst <= 1e-6, "{worst:e}");
+}
+
+/// The size of the published scenes; for people to run.
+#[test]
+#[ignore = "minutes"]
+fn hair_of_two_thousand_fibres() {
+    for count in [100, 500, 2000] {
+        let mut scene = hair(count);
+        let clock = Instant::now();
+        let (mut worst, mut most, mut sweeps) = (0.0f64, 0, 0);
+        let steps = 60;
+        for _ in 0..steps {
+            let report = scene.step().unwrap();
+            worst = worst.max(report.residual);
+            most = most.max(report.contacts.len());
+            sweeps = sweeps.max(report.sweeps);
+        }
+        let each = clock.elapsed().as_secs_f64() / f64::from(steps);
+        eprintln!(
+            "{count} fibres: {most} contacts, {sweeps} sweeps, residual {worst:.1e}, {each:.3} s per step"
+        );
+    }
+}
+
+#[test]
+fn a_prop_carries_three_eighths() {
+    // A straight horizontal cantilever with a frictionless prop under its tip, straight by nature: the published reactions.
+    for (n, expected) in [(1, 0.3333), (2, 0.36667), (5, 0.37374), (10, 0.37469), (20, 0.37492)] {
+        let clamp = along_x(0.0);
+        let beam = fibre(Model::SuperHelix, n, 1.0, clamp);
+        // Only the tip comes near the top of the ball.
+        let ball = Collider::fixed(Shape::sphere(Vec3::new(1.0, 0.0, -0.0105), 0.01).unwrap())
+            .with_friction(0.0)
+            .unwrap()
+            .with_gap(0.0)
+            .unwrap();
+        let scene = Assembly::new(vec![beam], vec![ball], settings(1e-3, None)).unwrap();
+        let found = scene.invert(&Prior::Straight).unwrap();
+        assert_eq!(found.contacts.len(), 1);
+        let share = found.contacts[0].force.z / (2.0e-5 * 9.81);
+        assert!((share - expected).abs() < 5e-5, "{n}: {share}");
+        assert!(found.residual < 1e-9 && found.cone_gap < 1e-9);
+    }
+}
+
+#[test]
+fn a_settled_assembly_is_inverted_and_stays() {
+    // Let a fibre fall on the floor, then find a nature that holds it where it lies.
+    let floor = Collider::fixed(Shape::plane(Vec3::zeros(), Vec3::z()).unwrap())
+        .with_friction(0.4)
+        .unwrap()
+        .with_gap(0.0)
+        .unwrap();
+    let fibres = vec![fibre(Model::SuperClothoid, 12, 0.3, along_x(0.02))];
+    let mut scene = Assembly::new(fibres, vec![floor], settings(2e-3, None)).unwrap();
+    for _ in 0..1500 {
+        scene.step().unwrap();
+    }
+    let found = scene.invert(&Prior::Shape).unwrap();
+    assert!(!found.contacts.is_empty() && found.residual < 1e-8, "{:e}", found.residual);
+    assert!(found.cone_gap < 1e-8 && found.cone_margin >= -1e-8, "{:e}", found.cone_gap);
+    eprintln!(
+        "{} contacts, margin {:.3}, penetration {:.1e}, speed {:.1e}",
+        found.contacts.len(),
+        found.cone_margin,
+        found.penetration,
+        scene.speed()
+    );
+    let mut held = scene.with_natures(&found.natural).unwrap();
+    held.settings.step.drag = 0.0;
+    held.settings.tolerance = 1e-10;
+    let drift = held.drift(0.2).unwrap();
+    // The naive nature, the shape itself, sags.
+    let shapes: Vec<Vec<Vec3>> = scene.fibres.iter().map(|f| f.state.q.clone()).collect();
+    let mut naive = scene.with_natures(&shapes).unwrap();
+    naive.settings.step.drag = 0.0;
+    let sag = naive.drift(0.2).unwrap();
+    assert!(drift < 1e-4 && sag > 1e-3, "drift {drift:e}, sag {sag:e}");
+}
