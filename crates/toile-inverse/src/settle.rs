@@ -27,10 +27,10 @@ pub(crate) struct Settled {
 
 /// Damping while settling \[1/s\].
 const DAMPING: f64 = 8.0;
-/// Time step \[s\].
-const STEP: f64 = 0.02;
+/// Time steps \[s\]: while it falls, and once it is slower than these parts of the size per second.
+const STEPS: [(f64, f64); 3] = [(f64::INFINITY, 0.02), (5e-3, 0.1), (5e-4, 0.5)];
 /// Steps at most.
-const MOST_STEPS: usize = 200;
+const MOST_STEPS: usize = 150;
 /// Speed at which it counts as resting, per size \[1/s\].
 const REST: f64 = 1e-5;
 
@@ -57,8 +57,9 @@ pub(crate) fn settle(
     let mut simulator = Simulator::new(model, around)?;
     simulator.set_mass_damping(DAMPING);
     simulator.set_settings(StageSettings { max_iterations: 12, ..StageSettings::default() });
+    let mut h = STEPS[0].1;
     for step in 0..MOST_STEPS {
-        match simulator.step(STEP) {
+        match simulator.step(h) {
             Ok(_) => {}
             Err(SimError::StepFailed { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
@@ -86,6 +87,11 @@ pub(crate) fn settle(
         }
         if speed <= REST * size {
             break;
+        }
+        // It starts from rest, so it is slow at first, too.
+        if step >= 10 {
+            let slow = STEPS.iter().filter(|(limit, _)| speed <= limit * size);
+            h = slow.map(|(_, h)| *h).fold(STEPS[0].1, f64::max);
         }
     }
     let model = simulator.model();
