@@ -8,7 +8,9 @@
 use std::collections::HashMap;
 
 use rayon::prelude::*;
-use toile_cone::{Auto, BlockSparseOperator, GaussSeidel, Problem, Settings, Solver, Status};
+use toile_cone::{
+    Auto, BlockSparseOperator, DENSE_LIMIT, GaussSeidel, Problem, Settings, Solver, Status,
+};
 use toile_contact::{Collider, segment_segment};
 
 use crate::RodError;
@@ -112,8 +114,9 @@ pub struct Assembly {
     impulses: HashMap<FibreContactKey, Vec3>,
 }
 
-/// Points per element at which contact is sought.
-pub(crate) const POINTS: usize = 2;
+/// Points per element at which contact is sought: its end. With more, contacts on a collider along a whole fibre outnumber its
+/// unknowns, and their forces are not determined any more.
+pub(crate) const POINTS: usize = 1;
 
 /// A fibre during a step.
 struct Prepared {
@@ -378,7 +381,7 @@ impl Assembly {
         let mut found =
             GaussSeidel::default().solve(&problem, Some(&start), &settings, &|_, _| true);
         // Where sweeps stall, the other ways of the kernel take over.
-        if !found.converged() {
+        if !found.converged() && 3 * count <= DENSE_LIMIT {
             let sweeps = found.iterations;
             let other = Auto.solve(&problem, Some(&found.r), &settings, &|_, _| true);
             if other.residuals.alart_curnier < found.residuals.alart_curnier {
@@ -430,9 +433,7 @@ impl Assembly {
 
     /// Contact points of a fibre, clamp first \[m\].
     pub fn points(&self, fibre: usize) -> Vec<Vec3> {
-        let f = &self.fibres[fibre];
-        let count = POINTS * f.rod.lengths().len() + 1;
-        f.rod.equal_stations(&f.state.q, count).iter().map(|s| s.position).collect()
+        sites_at_rest(&self.fibres[fibre]).points
     }
 }
 
@@ -534,6 +535,14 @@ fn prepare(fibre: &Fibre, settings: &AssemblySettings) -> (Prepared, Sites) {
     // The clamp's motion at the end of the step.
     let (points, velocities) = walk(rod, &state.q, &free, &motion.after(h), POINTS);
     (Prepared { chain, free }, Sites { points, velocities })
+}
+
+/// Contact points of a fibre that does not move.
+pub(crate) fn sites_at_rest(fibre: &Fibre) -> Sites {
+    let still = vec![Vec3::zeros(); fibre.state.q.len()];
+    let motion = ClampMotion::default();
+    let (points, velocities) = walk(&fibre.rod, &fibre.state.q, &still, &motion, POINTS);
+    Sites { points, velocities }
 }
 
 /// Points of a rod, `per` to an element, and their velocities at given rates; the clamp first.

@@ -13,7 +13,7 @@
 use toile_cone::{Auto, GaussSeidel, Law, Problem, Settings, Solver, Status};
 
 use crate::RodError;
-use crate::assembly::{Assembly, Delassus, FibreContact, POINTS, Sites, contact_frame};
+use crate::assembly::{Assembly, Delassus, FibreContact, Sites, contact_frame, sites_at_rest};
 use crate::certificate::residual_n;
 use crate::forms::Shape;
 use crate::rod::Loads;
@@ -60,14 +60,7 @@ impl Assembly {
     ///
     /// Only pairs closer than a fiftieth of a radius beyond contact carry forces: through a wider gap nothing is held.
     pub fn invert(&self, prior: &Prior) -> Result<AssemblyInversion, RodError> {
-        let still = |f: &crate::assembly::Fibre| {
-            let count = POINTS * f.rod.lengths().len() + 1;
-            let points: Vec<Vec3> =
-                f.rod.equal_stations(&f.state.q, count).iter().map(|s| s.position).collect();
-            let velocities = vec![Vec3::zeros(); points.len()];
-            Sites { points, velocities }
-        };
-        let sites: Vec<Sites> = self.fibres.iter().map(still).collect();
+        let sites: Vec<Sites> = self.fibres.iter().map(sites_at_rest).collect();
         let mut pairs = self.find(&sites);
         pairs.retain(|pair| {
             let thin = pair
