@@ -7,11 +7,12 @@ use toile::validate::protocol::ShellModel;
 
 const EXAMPLES: &str = "\
 Examples:
-  toile demo                              hang a sheet by two corners and look at the files
+  toile demo                              a skirt held by friction alone; look at the files
   toile check dress.obj                   what is wrong with a mesh, in words
   toile check scene.toml                  the same for a whole scene
   toile validate cantilever --out report  is the shell right? tables, figures and a verdict
   toile drape scene.toml --out result     find the equilibrium and certify it
+  toile invert dress.toml --out result    find the rest shape that holds the drawn one, and certify it
   toile friction problem.json --out r     solve contacts with dry friction
   toile schema > scene.schema.json        for editors that complete and check scene files
 
@@ -54,7 +55,7 @@ pub(crate) enum Command {
     Drape(DrapeArgs),
     /// Let a scene move: cloth, colliders, exact dry friction.
     Simulate(SimulateArgs),
-    /// Find the natural shapes for which drawn fibres are stable equilibria.
+    /// Find the rest shape, or the natural curvatures of fibres, for which a target is a stable equilibrium.
     Invert(InvertArgs),
     /// Say in words what is wrong with a mesh or a scene.
     Check(CheckArgs),
@@ -63,7 +64,7 @@ pub(crate) enum Command {
     Validate(Protocol),
     /// Solve contact problems with dry friction, u = W r + b, and judge the forces.
     Friction(FrictionArgs),
-    /// Hang a sheet by two corners: the whole path in seconds.
+    /// A drawn skirt that friction alone holds on a body: the whole path in seconds.
     Demo(DemoArgs),
     /// Measure: time and quality on fixed tasks.
     Bench(BenchArgs),
@@ -156,10 +157,22 @@ pub(crate) struct SimulateArgs {
 }
 
 const INVERT_HELP: &str = "\
-The scene has a table [[rod]] with `curve = \"strand.obj\"`, or [[hair]] with `strands = \"hair.obj\"` (also .ply with strand
-numbers, .hair, .tfx), and the material of the fibres.
+The meshes of the scene are the target: where the garment should be when it hangs on the [[collider]] bodies or from
+its pins. Vertices nearer to a collider than its gap and `contact_tolerance` of a table [invert] touch it, with dry friction.
 
-Writes into DIR:
+Writes into DIR, in the units and axes of the input and with its vertex order:
+  rest.obj              the shape to make; with several shells rest_0.obj, …
+  equilibrium.obj       where it then hangs
+  contacts.ply          the contact forces [N], with normals and the part of the friction they use
+  certificate.json      is it a stable equilibrium? figures, verdict and reason
+  maps.ply, maps.vtp    stretch, bending [1/m], distance from the target [m] per vertex
+  edges.csv             stretch and bend [rad] per edge
+  inversion.glb         target, rest shape, equilibrium and the target made as drawn, side by side
+  simulation.toml       a scene for `toile simulate`: it should stay where it is
+  log.jsonl             one line per step
+
+Scenes of fibres have a table [[rod]] with `curve = \"strand.obj\"`, or [[hair]] with `strands = \"hair.obj\"` (also .ply with strand
+numbers, .hair, .tfx), and write
   equilibrium.obj       the fitted fibres, as polylines
   rest.obj              their natural shapes
   rod_0.csv …           s,x,y,z and the frame at 21 stations (the first 100 fibres)
@@ -167,7 +180,14 @@ Writes into DIR:
   inverted.toml         a scene whose drape is the drawn shape (super-clothoids)
   certificate.json      forces, stability, distance from the drawing, verdict and reason
 
-Exit codes: 0 certified, 1 not certified (the reason says how much stiffer fibres must be), 2 bad input.";
+Ctrl-C stops after the current step and writes the best so far; a second one stops at once.
+
+Examples:
+  toile invert dress.toml --out result
+  toile invert dress.toml --out result --json | jq .verdict
+  toile simulate result/simulation.toml --out motion
+
+Exit codes: 0 certified, 1 not certified (the best is written all the same), 2 bad input.";
 
 #[derive(Debug, Args)]
 #[command(after_help = INVERT_HELP)]
@@ -177,6 +197,12 @@ pub(crate) struct InvertArgs {
     /// Folder for the results; made if it does not exist.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) out: PathBuf,
+    /// Steps at most [default: the scene's, or 200].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_steps: Option<u32>,
+    /// Do not simulate the result.
+    #[arg(long)]
+    pub(crate) no_drift: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -237,6 +263,10 @@ pub(crate) enum Protocol {
     Incline(InclineArgs),
     /// The friction at which cloth slips over a cylinder, against the weighted capstan: cylinder.csv.
     Cylinder(CylinderArgs),
+    /// Tensions of a belt on a turning drum, against e^(μφ): capstan.csv.
+    Capstan(CapstanArgs),
+    /// A strip pushed against the ground until its tip slips, against the elastica: stick_slip.csv.
+    StickSlip(StickSlipArgs),
     /// Heavy rods against the elastica: rod_cantilever.csv.
     RodCantilever(RodProtocolArgs),
     /// Frequencies of a clamped rod against those of a beam: frequencies.csv.
@@ -245,10 +275,6 @@ pub(crate) enum Protocol {
     Buckling(RodProtocolArgs),
     /// The natural curvature at which a hanging rod leaves its plane: bend_twist.csv.
     BendTwist(RodProtocolArgs),
-    /// Tensions of a belt on a turning drum, against e^(μφ): capstan.csv.
-    Capstan(CapstanArgs),
-    /// A strip pushed against the ground until its tip slips, against the elastica: stick_slip.csv.
-    StickSlip(StickSlipArgs),
 }
 
 #[derive(Debug, Args)]
@@ -504,7 +530,7 @@ const DEMO_HELP: &str = "\
 Examples:
   toile demo
   toile demo --n 65 --out fine
-  toile drape toile-demo/scene.toml --out toile-demo     after editing the scene";
+  toile invert toile-demo/scene.toml --out toile-demo    after editing the scene";
 
 #[derive(Debug, Args)]
 #[command(after_help = DEMO_HELP)]
@@ -512,8 +538,8 @@ pub(crate) struct DemoArgs {
     /// Folder for the scene and the results.
     #[arg(long, short, value_name = "DIR", default_value = "toile-demo")]
     pub(crate) out: PathBuf,
-    /// Vertices along each side.
-    #[arg(long, default_value_t = 33, value_parser = clap::value_parser!(u32).range(2..=1025))]
+    /// Vertices around the waist; half as many rows.
+    #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(36..=400))]
     pub(crate) n: u32,
 }
 
@@ -541,6 +567,8 @@ pub(crate) enum Task {
     Random,
     /// The friction kernel on a sheet of n × n contacts to 1e-6: one JSON line per solver.
     Friction,
+    /// Garments like those of the published table, inverted and certified: one row each.
+    Inverse,
 }
 
 const BENCH_HELP: &str = "\
@@ -556,15 +584,18 @@ Examples:
   toile bench hang --n 129
   toile bench assembly --n 129 --threads 1
   toile bench friction                    1024 and 10 000 contacts
-  toile bench friction --n 50";
+  toile bench friction --n 50
+  toile bench inverse                     seven garments of 200 to 2550 vertices
+  toile bench inverse --n 500             those with at most 500 vertices";
 
 #[derive(Debug, Args)]
 #[command(after_help = BENCH_HELP)]
 pub(crate) struct BenchArgs {
     /// What to measure.
     pub(crate) task: Task,
-    /// Vertices along each side [default: 33; 17 for w4, 77 for the squares]; for w6 along the length [default: 241].
-    #[arg(long, value_parser = clap::value_parser!(u32).range(3..=2049))]
+    /// Vertices along each side [default: 33; 17 for w4, 77 for the squares]; for w6 along the length [default: 241];
+    /// for inverse of a garment at most [default: no limit].
+    #[arg(long, value_parser = clap::value_parser!(u32).range(3..=4097))]
     pub(crate) n: Option<u32>,
     /// Mid-edge normals of the sheet [default: tan for hang and assembly, average otherwise, as in the peers].
     #[arg(long, value_enum)]

@@ -1,52 +1,72 @@
-//! `toile demo`: the whole path on a sheet hung by two corners.
+//! `toile demo`: a skirt that friction alone holds on a body.
 
-use toile::io::{atomic_write, load_scene};
+use toile::inverse::gallery::Skirt;
+use toile::invert_settings;
+use toile::io::{ObjWriter, atomic_write, load_scene, write_obj};
 
-use crate::args::{DemoArgs, Global, SolverArgs};
-use crate::drape::{Contact, drape_to, make_folder};
+use crate::args::{DemoArgs, Global};
+use crate::drape::make_folder;
+use crate::invert::invert_to;
 use crate::{Failure, Outcome, json};
 
 pub(crate) fn run(args: &DemoArgs, global: &Global) -> Result<Outcome, Failure> {
     let speak = !(global.quiet || global.json);
     make_folder(&args.out)?;
     let path = args.out.join("scene.toml");
-    let text = scene_text(args.n);
+    let n = args.n as usize;
+    let skirt = Skirt { rows: 1 + n / 2, around: n, ..Skirt::default() };
+    let mesh = skirt.mesh();
+    let points: Vec<[f64; 3]> = mesh.positions.iter().map(|p| (*p).into()).collect();
+    let extras = ObjWriter { comment: Some("toile: a drawn skirt"), ..ObjWriter::default() };
+    write_obj(args.out.join("skirt.obj"), &points, mesh.topology.faces(), &extras)?;
+    let text = scene_text(&skirt);
     atomic_write(&path, |w| w.write_all(text.as_bytes()))?;
     if speak {
         json::print(&format!(
-            "A square of cloth, 1 m wide with {n} × {n} vertices, lies flat in the air. Two of its corners are \
-             held; the rest falls, swings and folds until all forces balance. No motion is computed: the \
-             shape at rest is found directly, and then proved to be one.\n\nscene: {shown}\n",
-            n = args.n,
-            shown = path.display()
+            "Somebody has drawn a skirt of {} vertices. Its waistband lies around a body; nothing else holds it. Made as \
+             drawn it would sag and slip. What has to be made so that gravity and friction bring it to \
+             exactly the drawn shape, and keep it there?\n\nscene: {}\n",
+            points.len(),
+            path.display()
         ));
     }
     let scene = load_scene(&path)?;
-    let written = drape_to(&scene, &args.out, &SolverArgs::default(), Contact::default(), global)?;
+    let found = invert_to(&scene, &args.out, &invert_settings(&scene), global)?;
     if speak {
+        if let Some(sag) = found.result.naive_sag {
+            json::print(&format!(
+                "\nMade as drawn it sags by {:.0} mm; made as in rest.obj by {:.0e} mm.",
+                1e3 * sag,
+                1e3 * found.result.certificate.target_error_max.unwrap_or(0.0)
+            ));
+        }
         json::print(&format!(
-            "\nNow edit {shown} and run\n  toile drape {shown} --out {out}",
+            "Now edit {shown} and run\n  toile invert {shown} --out {out}\n  toile simulate {out}/simulation.toml --out motion",
             shown = path.display(),
             out = args.out.display()
         ));
     }
-    Ok(written.outcome)
+    Ok(if found.result.certificate.certified { Outcome::Good } else { Outcome::Doubtful })
 }
 
-fn scene_text(n: u32) -> String {
+fn scene_text(skirt: &Skirt) -> String {
     format!(
-        "# A sheet hung by two corners.\n\
+        "# A skirt that friction alone holds on a body.\n\
          up = \"z\"\n\
          gravity = [0.0, 0.0, -9.81]              # m/s²\n\
          \n\
          [[shell]]\n\
-         mesh = {{ generate = \"sheet\", n = {n}, size = 1.0 }}   # or a file: \"cloth.obj\"\n\
-         thickness = 0.33e-3                      # m\n\
-         areal_density = 0.2                      # kg/m²\n\
-         # E h = 1000 N/m; woven cloth bends more easily than a solid sheet: `bending` may say how much [N·m]\n\
-         material = {{ model = \"koiter\", young = 3.03e6, poisson = 0.3 }}\n\
-         pins = {{ vertices = [{first}, {last}] }}     # two corners of the edge y = 0.5 m\n",
-        first = n * (n - 1),
-        last = n * n - 1
+         mesh = \"skirt.obj\"                       # where it should be\n\
+         thickness = 1.0e-3                       # m\n\
+         areal_density = 0.05                     # kg/m²\n\
+         # A stiff light felt: tension per strain of an edge [N], hinge stiffness [N·m]\n\
+         material = {{ model = \"discrete-shells\", k_length = 0.8, k_area = 0.0, k_bend = 5.0e-3 }}\n\
+         \n\
+         [[collider]]                             # the body\n\
+         cylinder = {{ center = [0, 0, 0], axis = [0, 0, 1], radius = {radius:?} }}\n\
+         friction = 0.7\n\
+         gap = {gap:?}                             # m\n",
+        radius = skirt.waist - Skirt::GAP,
+        gap = Skirt::GAP
     )
 }

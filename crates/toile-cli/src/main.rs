@@ -3,6 +3,7 @@
 mod args;
 mod bench;
 mod bench_friction;
+mod bench_inverse;
 mod bench_motion;
 mod bench_random;
 mod bench_squares;
@@ -11,6 +12,8 @@ mod demo;
 mod drape;
 mod files;
 mod friction;
+mod invert;
+mod invert_files;
 mod json;
 mod progress;
 mod rod;
@@ -53,7 +56,7 @@ fn main() -> ExitCode {
     let outcome = match &cli.command {
         Command::Drape(args) => drape::run(args, global),
         Command::Simulate(args) => simulate::run(args, global),
-        Command::Invert(args) => rod::invert(args, global),
+        Command::Invert(args) => invert::run(args, global),
         Command::Check(args) => check::run(args, global),
         Command::Validate(protocol) => validate::run(protocol, global),
         Command::Friction(args) => friction::run(args, global),

@@ -1,16 +1,16 @@
-//! Rods in `toile drape`, and the way to those in `toile invert`.
+//! Rods in `toile drape`.
 
 use std::fmt::Write;
 use std::path::Path;
 
-use toile::io::{Scene, atomic_write, load_scene, write_stations};
+use toile::io::{Scene, atomic_write, write_stations};
 use toile::rod::StaticSettings;
 use toile::{RodDrape, drape_rods};
 
-use crate::args::{DrapeArgs, Global, InvertArgs};
+use crate::args::{DrapeArgs, Global};
 use crate::drape::make_folder;
 use crate::json::{self, Object};
-use crate::{Failure, Outcome, rod_invert};
+use crate::{Failure, Outcome};
 
 /// Stations of a table when none are asked for.
 pub(crate) const STATIONS: u32 = 21;
@@ -18,18 +18,6 @@ pub(crate) const STATIONS: u32 = 21;
 /// Whether a scene is about rods.
 pub(crate) fn has_rods(scene: &Scene) -> bool {
     !scene.rods.is_empty() || !scene.hair.is_empty()
-}
-
-/// `toile invert`, for the fibres of a scene.
-pub(crate) fn invert(args: &InvertArgs, global: &Global) -> Result<Outcome, Failure> {
-    let scene = load_scene(&args.scene)?;
-    if !has_rods(&scene) {
-        return Err(Failure(
-            "`invert` knows drawn rods and hair: add a table [[rod]] with `curve`, or [[hair]]"
-                .into(),
-        ));
-    }
-    rod_invert::invert(&scene, &args.out, global)
 }
 
 /// Drapes the rods of a scene, writes everything and says so.

@@ -49,6 +49,14 @@ pub(crate) fn run(protocol: &Protocol, global: &Global) -> Result<Outcome, Failu
             let settings = cylinder_settings(args);
             measured(&args.common.out, "cylinder", global, |told| cylinder(&settings, told))
         }
+        Protocol::Capstan(args) => {
+            let settings = capstan_settings(args);
+            measured(&args.common.out, "capstan", global, |told| capstan(&settings, told))
+        }
+        Protocol::StickSlip(args) => {
+            let settings = stick_slip_settings(args);
+            measured(&args.common.out, "stick_slip", global, |told| stick_slip(&settings, told))
+        }
         Protocol::RodCantilever(args) => {
             let settings = rod_settings(args);
             measured(&args.out, "rod_cantilever", global, |told| rod_cantilever(&settings, told))
@@ -64,14 +72,6 @@ pub(crate) fn run(protocol: &Protocol, global: &Global) -> Result<Outcome, Failu
         Protocol::BendTwist(args) => {
             let settings = rod_settings(args);
             measured(&args.out, "bend_twist", global, |told| bend_twist(&settings, told))
-        }
-        Protocol::Capstan(args) => {
-            let settings = capstan_settings(args);
-            measured(&args.common.out, "capstan", global, |told| capstan(&settings, told))
-        }
-        Protocol::StickSlip(args) => {
-            let settings = stick_slip_settings(args);
-            measured(&args.common.out, "stick_slip", global, |told| stick_slip(&settings, told))
         }
     }
 }

@@ -243,7 +243,7 @@ impl Search<'_> {
         let look = (a[1] - a[0]).cross(&(b[1] - b[0]));
         let remembered = self.sides.edge_edge(topology, self.positions, first, second);
         let (normal, distance) = oriented(&d, d.norm(), &look.normalize(), remembered, &places[0]);
-        if !self.is_rim(edges[0], &-normal) || !self.is_rim(edges[1], &normal) {
+        if !self.is_rim(edges[0], edges[1], &-normal) || !self.is_rim(edges[1], edges[0], &normal) {
             return None;
         }
         let ([i, j], [k, l]) = (edges[0].vertices, edges[1].vertices);
@@ -267,10 +267,20 @@ impl Search<'_> {
 
     /// A ridge at which the surface ends or bends: where flat pieces lie on each other these are the
     /// borders of what touches, and the edges in between add nothing.
-    fn is_rim(&self, edge: &Edge, d: &Vec3) -> bool {
-        let slopes = self.slopes(edge, d);
+    ///
+    /// A face that ends at the other edge rises towards it by its nature and says nothing.
+    fn is_rim(&self, edge: &Edge, other: &Edge, d: &Vec3) -> bool {
+        let mut slopes = self.slopes(edge, d);
+        let mut shared = false;
+        for (slope, opposite) in slopes.iter_mut().zip(edge.opposite) {
+            if opposite.is_some_and(|w| other.vertices.contains(&w)) {
+                (*slope, shared) = (None, true);
+            }
+        }
         slopes.into_iter().flatten().all(|slope| slope <= LEVEL)
-            && (edge.is_boundary() || slopes.into_iter().flatten().any(|slope| slope < -BENT))
+            && (edge.is_boundary()
+                || shared
+                || slopes.into_iter().flatten().any(|slope| slope < -BENT))
     }
 
     /// How much each face at an edge rises towards unit direction d, as a sine.

@@ -374,7 +374,10 @@ impl Search<'_> {
         };
         match &self.placed.body {
             Body::Solid { solid, .. } => {
-                let found = solid.supports(&n, &own[0]);
+                let nearest = own.map(|x| solid.closest(&x));
+                let nearest = nearest.iter().min_by(|a, b| a.distance.total_cmp(&b.distance));
+                let towards = nearest.map_or(own[0], |c| c.normal);
+                let found = solid.supports(&n, &own[0], &towards);
                 for (k, (point, side)) in found.points().iter().enumerate() {
                     push(k as u32, *point, *side, &|p| self.placed.state().velocity_at(p));
                 }

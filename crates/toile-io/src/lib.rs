@@ -75,9 +75,9 @@ pub use picture::{Picture, PictureMesh, View, png_to, render};
 pub use ply_write::{PlyWriter, ply_to, write_ply};
 pub use rods::{DrawnFibre, LoadedRod, load_drawn, load_rods, write_natural, write_stations};
 pub use scene::{
-    Annulus, Bending, Cone, Cylinder, Disc, DiscreteShells, Generator, Koiter, Material, Membrane,
-    MeshSource, Normals, Pins, Plane, Rectangle, Rest, Scene, Sheet, Shell, Solver, Sphere, Strip,
-    Triangulation, Young,
+    Annulus, Bending, Cone, Cylinder, Disc, DiscreteShells, Generator, Invert, Koiter, Material,
+    Membrane, MeshSource, Normals, Pins, Plane, Rectangle, Rest, Scene, Sheet, Shell, Solver,
+    Sphere, Strip, Triangulation, Young,
 };
 pub use scene_contact::{
     Ball, Capsule, Collider, ColliderMotion, Cuboid, HalfSpace, IntegratorName, Key, MeshKey, Ring,

@@ -46,6 +46,9 @@ pub struct Scene {
     /// Settings of the static solver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solver: Option<Solver>,
+    /// Settings of `invert`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invert: Option<Invert>,
     /// The file this came from.
     #[serde(skip)]
     pub source: SceneSource,
@@ -233,6 +236,21 @@ pub struct Solver {
     /// Newton steps at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_iterations: Option<u32>,
+}
+
+/// Settings of `invert`; what is left out keeps its default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Invert {
+    /// Vertices at most this much farther from a collider than its gap touch it \[m\]; 5e-4 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact_tolerance: Option<f64>,
+    /// Part of the friction that contact forces may use; 0.975 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cone_part: Option<f64>,
+    /// Steps at most; 200 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_steps: Option<u32>,
 }
 
 /// A mesh made by rule, chosen by `generate`; lengths in metres, z up.
@@ -432,6 +450,11 @@ impl Scene {
     pub fn resolve(&self, path: &str) -> PathBuf {
         let folder = self.source.path().and_then(Path::parent);
         folder.unwrap_or(Path::new("")).join(path)
+    }
+
+    /// The scene as TOML.
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        toml::to_string(self)
     }
 
     /// An error that points at a place of the scene file, such as `shell[0].pins.vertices[3]`.

@@ -85,6 +85,20 @@ pub(crate) fn check(scene: &Scene) -> Vec<Diagnostic> {
             c.report("solver.max_iterations", "`max_iterations` is 0", "allow at least one step");
         }
     }
+    if let Some(invert) = scene.invert {
+        if let Some(t) = invert.contact_tolerance {
+            c.not_negative("invert.contact_tolerance", t, "m");
+        }
+        if let Some(part) = invert.cone_part
+            && !(1e-3..=1.0).contains(&part)
+        {
+            let message = format!("`cone_part` must be above 0 and at most 1, found {part:?}");
+            c.report("invert.cone_part", message, "0.975 leaves a margin of 2.5 %");
+        }
+        if invert.max_steps == Some(0) {
+            c.report("invert.max_steps", "`max_steps` is 0", "allow at least one step");
+        }
+    }
     c.found
 }
 

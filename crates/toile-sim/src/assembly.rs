@@ -13,6 +13,7 @@ use toile_num::Matrix;
 use toile_solve::{NodeGraph, Ordering, SolveError, SymmetricPattern, elimination_order};
 
 use crate::State;
+use crate::mixed::{MixedPattern, MixedSink};
 use crate::stencils::{NO_NODE, Sink, Stencils};
 
 /// About this many unknowns make one task: large enough that few stencils lie on a cut, small
@@ -149,6 +150,36 @@ impl Assembly {
                 };
                 let elements = &self.scatters[g].elements[t];
                 group.hessian(state, &self.first, elements, before, curvature, &mut sink);
+            }
+        });
+    }
+
+    /// Σ scale · ∂²E/∂x∂x̄ over the groups into the values of the pattern.
+    pub(crate) fn mixed_hessian(
+        &self,
+        groups: &[Box<dyn Stencils>],
+        scales: &[f64],
+        state: &State,
+        rest: &State,
+        pattern: &MixedPattern,
+        values: &mut [f64],
+    ) {
+        assert_eq!(values.len(), pattern.nnz(), "one value per entry");
+        let start = |t: usize| pattern.col_ptr[self.tasks[t]];
+        self.split(values, start).into_par_iter().enumerate().for_each(|(t, values)| {
+            values.fill(0.0);
+            for (g, group) in groups.iter().enumerate() {
+                let mut sink = MixedSink {
+                    group: &**group,
+                    first: &self.first,
+                    columns: self.tasks[t]..self.tasks[t + 1],
+                    pattern,
+                    offset: start(t),
+                    values,
+                    scale: scales[g],
+                };
+                let elements = &self.scatters[g].elements[t];
+                group.mixed_hessian(state, rest, &self.first, elements, &mut sink);
             }
         });
     }

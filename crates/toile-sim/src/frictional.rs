@@ -212,10 +212,9 @@ fn transfer(from: &Model, state: &State, to: &Model) -> State {
     let (mut high, mut low) = (vec![0.0; to.len()], vec![0.0; to.len()]);
     for node in 0..from.first_unknowns().len() as u32 {
         let (i, j) = (from.unknown(node), to.unknown(node));
-        for k in 0..from.graph().sizes[node as usize] as usize {
-            high[j + k] = state.coordinates()[i + k];
-            low[j + k] = state.low()[i + k];
-        }
+        let size = from.graph().sizes[node as usize] as usize;
+        high[j..j + size].copy_from_slice(&state.coordinates()[i..i + size]);
+        low[j..j + size].copy_from_slice(&state.low()[i..i + size]);
     }
     State::from_parts(high, low)
 }

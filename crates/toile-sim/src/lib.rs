@@ -10,6 +10,7 @@ mod continuation;
 pub mod dynamics;
 mod error;
 mod frictional;
+mod mixed;
 mod model;
 mod shell;
 mod state;
@@ -23,6 +24,7 @@ pub use frictional::{
     CERTIFIED_DRIFT, FrictionalEquilibrium, FrictionalSettings, StaticContact,
     frictional_equilibrium,
 };
+pub use mixed::MixedPattern;
 pub use model::{Model, ModelBuilder};
 pub use shell::{Shell, ShellMaterial, ShellNodes};
 pub use state::State;

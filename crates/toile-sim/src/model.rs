@@ -7,8 +7,8 @@ use toile_num::{Vector, parallel};
 use toile_solve::{NodeGraph, Ordering, SymmetricPattern};
 
 use crate::assembly::Assembly;
-use crate::stencils::{Group, Role, Sink, Stencils};
-use crate::{SimError, State};
+use crate::stencils::{Group, Role, Stencils};
+use crate::{MixedPattern, SimError, State};
 
 /// Collects what a model is made of; [`ModelBuilder::build`] turns it into a [`Model`].
 ///
@@ -299,12 +299,12 @@ impl Model {
     }
 
     /// Which nodes share a stencil.
-    pub(crate) fn graph(&self) -> &NodeGraph {
+    pub fn graph(&self) -> &NodeGraph {
         &self.assembly.graph
     }
 
     /// First unknown of each node.
-    pub(crate) fn first_unknowns(&self) -> &[usize] {
+    pub fn first_unknowns(&self) -> &[usize] {
         &self.assembly.first
     }
 
@@ -319,6 +319,18 @@ impl Model {
         for k in 0..3 {
             self.rest.set(i + k, position[k]);
         }
+    }
+
+    /// The rest shape, in the order of the unknowns; rest angles are zero.
+    pub fn rest(&self) -> &State {
+        &self.rest
+    }
+
+    /// Replaces the whole rest shape; the pattern stays. Panics when it has not one entry per unknown.
+    pub fn set_rest(&mut self, rest: &State) {
+        assert_eq!(rest.len(), self.len(), "one rest coordinate per unknown");
+        self.rest.clone_from(rest);
+        self.refresh_rest();
     }
 
     /// Recomputes what the stencils derive from the rest shape.
@@ -376,48 +388,15 @@ impl Model {
         self.assembly.hessian(&self.groups, &scales, state, before, curvature, fixed, values);
     }
 
-    /// Entries of ∂²E/∂x∂x̄ \[N/m\] as (row x, column x̄, value), one stencil after another; entries of
-    /// the same place add up.
-    pub fn mixed_hessian(&self, state: &State) -> Vec<(usize, usize, f64)> {
-        struct Triplets<'a> {
-            group: &'a dyn Stencils,
-            first: &'a [usize],
-            scale: f64,
-            out: &'a mut Vec<(usize, usize, f64)>,
-        }
-        impl Sink for Triplets<'_> {
-            fn take(&mut self, element: usize, block: &[f64]) {
-                let sizes = self.group.node_sizes();
-                let unknowns: Vec<Option<usize>> = self
-                    .group
-                    .nodes(element)
-                    .iter()
-                    .zip(sizes)
-                    .flat_map(|(&node, &size)| {
-                        (0..size as usize)
-                            .map(move |k| (node != crate::NO_NODE).then_some((node, k)))
-                    })
-                    .map(|at| at.map(|(node, k)| self.first[node as usize] + k))
-                    .collect();
-                let n = unknowns.len();
-                for (j, column) in unknowns.iter().enumerate() {
-                    for (i, row) in unknowns.iter().enumerate() {
-                        let value = block[j * n + i] * self.scale;
-                        if let (Some(row), Some(column)) = (row, column)
-                            && value != 0.0
-                        {
-                            self.out.push((*row, *column, value));
-                        }
-                    }
-                }
-            }
-        }
-        let mut out = Vec::new();
-        for (group, scale) in self.groups.iter().zip(self.scales()) {
-            let first = &self.assembly.first;
-            let mut sink = Triplets { group: &**group, first, scale, out: &mut out };
-            group.mixed_hessian(state, &self.rest, first, &mut sink);
-        }
-        out
+    /// Where the entries of ∂²E/∂x∂x̄ are: one column per rest coordinate.
+    pub fn mixed_pattern(&self) -> MixedPattern {
+        MixedPattern::new(&self.assembly.graph, &self.assembly.first)
+    }
+
+    /// ∂²E/∂x∂x̄ \[N/m\], row x, column x̄, in the values of [`Model::mixed_pattern`]; rows and columns of fixed
+    /// unknowns included.
+    pub fn mixed_hessian(&self, state: &State, pattern: &MixedPattern, values: &mut [f64]) {
+        let (scales, rest) = (self.scales(), &self.rest);
+        self.assembly.mixed_hessian(&self.groups, &scales, state, rest, pattern, values);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use rayon::prelude::*;
 use toile_energy::{Curvature, StencilEnergy};
 use toile_num::{Matrix, Vector};
 
@@ -46,8 +47,15 @@ pub(crate) trait Stencils: Send + Sync {
     );
     /// Recomputes what depends on the rest shape.
     fn set_rest(&mut self, rest: &State, first: &[usize]);
-    /// ∂²E/∂x∂x̄ of every stencil.
-    fn mixed_hessian(&self, state: &State, rest: &State, first: &[usize], sink: &mut dyn Sink);
+    /// ∂²E/∂x∂x̄ of the given stencils.
+    fn mixed_hessian(
+        &self,
+        state: &State,
+        rest: &State,
+        first: &[usize],
+        elements: &[u32],
+        sink: &mut dyn Sink,
+    );
 }
 
 /// Stencils of one energy with `N` coordinates over `K` nodes.
@@ -143,18 +151,25 @@ where
     }
 
     fn set_rest(&mut self, rest: &State, first: &[usize]) {
-        self.rests = self
-            .nodes
-            .iter()
+        self.nodes
+            .par_iter()
             .zip(&self.energies)
             .map(|(nodes, energy)| energy.rest(&Self::gather(rest, first, nodes)))
-            .collect();
+            .collect_into_vec(&mut self.rests);
     }
 
-    fn mixed_hessian(&self, state: &State, rest: &State, first: &[usize], sink: &mut dyn Sink) {
-        for (e, nodes) in self.nodes.iter().enumerate() {
-            let x = Self::gather(state, first, nodes);
-            let x_bar = Self::gather(rest, first, nodes);
+    fn mixed_hessian(
+        &self,
+        state: &State,
+        rest: &State,
+        first: &[usize],
+        elements: &[u32],
+        sink: &mut dyn Sink,
+    ) {
+        for &e in elements {
+            let e = e as usize;
+            let x = Self::gather(state, first, &self.nodes[e]);
+            let x_bar = Self::gather(rest, first, &self.nodes[e]);
             sink.take(e, self.energies[e].mixed_hessian(&x, &x_bar).as_slice());
         }
     }

@@ -28,6 +28,7 @@
 //! | the fibres of a scene in motion | [`rod_assembly`] |
 //! | the natures behind drawn fibres | [`invert_rods`], in contact [`invert_contacts`] |
 //! | simulate a scene | [`Simulation`] |
+//! | the rest shape of a target | [`invert()`], [`SceneInversion`] |
 //! | stretch, bending and residual per vertex | [`Fields`] |
 //! | a model of your own | [`sim`]: `Shell`, `ModelBuilder`, `equilibrium` |
 //! | files | [`io`] |
@@ -41,6 +42,7 @@
 mod drape;
 mod fields;
 mod friction;
+mod invert;
 mod rods;
 mod setting;
 mod shells;
@@ -49,6 +51,7 @@ mod simulate;
 pub use drape::{Drape, DrapeError, drape, drape_on, scene_settings, set_threads};
 pub use fields::{Fields, shell_fields};
 pub use friction::{FrictionSolveError, solve_friction};
+pub use invert::{InvertError, SceneInversion, invert, invert_settings, scene_garment};
 pub use rods::{
     ContactInversion, RodDrape, RodInversion, RodSceneError, drape_rods, invert_contacts,
     invert_rods, rod_assembly,
@@ -59,6 +62,7 @@ pub use toile_cone as cone;
 pub use toile_contact as contact;
 pub use toile_energy as energy;
 pub use toile_geometry as geometry;
+pub use toile_inverse as inverse;
 pub use toile_io as io;
 pub use toile_num as num;
 pub use toile_rod as rod;

@@ -1,4 +1,4 @@
-//! `toile drape` and `toile demo`: the road from files to certified files.
+//! `toile drape`: the road from files to certified files.
 
 use std::fs;
 
@@ -177,18 +177,6 @@ fn too_few_steps_still_write_the_best_shape() {
     assert_eq!(json["steps"], 2);
     assert!(json["reason"].as_str().unwrap().contains("do not balance"), "{json}");
     assert_eq!(vertices(folder.0.join("out/equilibrium.obj")).len(), N * N);
-}
-
-#[test]
-fn the_demo_leaves_a_scene_to_play_with() {
-    let folder = Folder::new();
-    let output = toile(&folder, &["demo", "--n", "9"]);
-    assert_eq!(code(&output), 0, "{}", said(&output));
-    assert!(said(&output).contains("certified: forces balance"), "{}", said(&output));
-    let again = toile(&folder, &["drape", "toile-demo/scene.toml", "--out", "again", "-q"]);
-    assert_eq!(code(&again), 0, "{}", said(&again));
-    let read = |name: &str| fs::read(folder.0.join(name).join("equilibrium.obj")).unwrap();
-    assert!(read("toile-demo") == read("again"));
 }
 
 #[cfg(unix)]

@@ -111,7 +111,7 @@ impl Solid {
 
     /// Points of the surface that can touch the inside of a flat face through `place` with unit
     /// normal ±n, each with the normal that points from the solid to the face.
-    pub(crate) fn supports(&self, n: &Vec3, place: &Vec3) -> Supports {
+    pub(crate) fn supports(&self, n: &Vec3, place: &Vec3, towards: &Vec3) -> Supports {
         let mut found = Supports::new();
         match *self {
             Self::HalfSpace | Self::Pipe { .. } => {}
@@ -133,7 +133,7 @@ impl Solid {
                 }
             }
             Self::Block { half } => {
-                let n = facing(n, place);
+                let n = facing(n, towards);
                 for corner in 0..8 {
                     let sign = Vec3::from_fn(|k, _| if corner >> k & 1 == 1 { 1.0 } else { -1.0 });
                     // Only corners that lie foremost along n; a flat side offers four.
@@ -143,7 +143,7 @@ impl Solid {
                 }
             }
             Self::Frustum { half, low, high } => {
-                let n = facing(n, place);
+                let n = facing(n, towards);
                 for (radius, z) in [(low, -half), (high, half)] {
                     if radius == 0.0 {
                         found.push(Vec3::z() * z, n);

@@ -358,6 +358,7 @@ fn the_schema_knows_every_supported_key() {
                 "hair",
                 "self_contact",
                 "time",
+                "invert",
             ][..],
         ),
         (

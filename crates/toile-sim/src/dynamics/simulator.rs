@@ -116,7 +116,7 @@ const RECOVERY: f64 = 0.02;
 const FARTHEST: f64 = 0.01;
 
 /// How often the contacts of a stage are looked for at most.
-const LOOKS: usize = 3;
+const LOOKS: usize = 5;
 
 /// Violation of the law up to which a step is accepted, in units of the largest force.
 const LAWFUL: f64 = 1e-2;
@@ -522,7 +522,7 @@ impl<S: ContactSource> Simulator<S> {
         stage.base.advanced_into(&self.delta, 1.0, &mut position);
         self.look(&position, stage)?;
         for round in 0..LOOKS {
-            self.adopt(&position, stage);
+            self.adopt(&position, stage, round == 0);
             let problem = StageProblem {
                 model: &self.model,
                 stage,
@@ -610,14 +610,16 @@ impl<S: ContactSource> Simulator<S> {
         closed.any(|r| gaps.get(&r.key()).is_none_or(|gap| (gap - r.floor).abs() > slack))
     }
 
-    /// Makes rows of the contacts last looked for.
-    fn adopt(&mut self, position: &State, stage: &Stage) {
+    /// Makes rows of the contacts last looked for, at a `first` guess or later.
+    fn adopt(&mut self, position: &State, stage: &Stage, first: bool) {
         self.rows.clear();
         let rate = 1.0 / (stage.tau * stage.tau);
         for contact in &self.contacts {
-            // Between vertices nothing is expected: what comes too close is found by looking again.
+            // Between vertices nothing is expected: what comes too close although they are held is found by looking
+            // again.
             let between = contact.count > 1 && !contact.key.between_layers();
-            if between && contact.gap > 0.0 && !self.warm.contains_key(&contact.key) {
+            let expected = !first && contact.gap <= 0.0;
+            if between && !expected && !self.warm.contains_key(&contact.key) {
                 continue;
             }
             let mut unknowns = [0; 4];

@@ -1,0 +1,74 @@
+//! `toile bench inverse`: garments like those of the published table, and their times.
+
+use std::time::Instant;
+
+use toile::inverse::gallery::table;
+use toile::inverse::{InverseSettings, invert};
+
+use crate::args::{BenchArgs, Global};
+use crate::json::{self, Object};
+use crate::progress::{catch_interrupts, interrupted};
+use crate::{Failure, Outcome};
+
+/// One row per garment; those with more than `--n` vertices are left out. The time is that of the inversion and its certificate; the simulated
+/// second and the comparison with the naive rest shape come after, untimed.
+pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure> {
+    catch_interrupts();
+    if !global.json {
+        json::print(
+            "garment           vertices contacts  published        ours     faster  residual  cone gap  \
+             from target    drift  verdict",
+        );
+    }
+    let mut all = true;
+    for piece in table()? {
+        let count = piece.garment.shells.iter().map(|s| s.positions.len()).sum::<usize>();
+        if args.n.is_some_and(|n| count > n as usize) || interrupted() {
+            continue;
+        }
+        let short = InverseSettings { drift_time: 0.0, naive_sag: false, ..Default::default() };
+        let clock = Instant::now();
+        let timed = invert(&piece.garment, &short, |_| !interrupted())?;
+        let seconds = clock.elapsed().as_secs_f64();
+        let long = InverseSettings { naive_sag: false, ..Default::default() };
+        let found = if timed.certificate.certified && !timed.settled {
+            invert(&piece.garment, &long, |_| !interrupted())?
+        } else {
+            timed
+        };
+        let c = &found.certificate;
+        all &= c.certified;
+        let error = c.target_error_max.unwrap_or(0.0) / c.size;
+        if global.json {
+            let row = Object::default()
+                .with("garment", piece.name)
+                .with("vertices", count)
+                .with("contacts", found.touching.contacts.len())
+                .with("published_s", 60.0 * piece.minutes)
+                .with("seconds", seconds)
+                .with("residual", c.residual)
+                .with("cone_gap", c.cone_gap)
+                .with("target_error", error)
+                .with("drift", c.drift)
+                .with("verdict", c.verdict())
+                .with("reason", c.reason.as_str());
+            json::print(&row.line());
+        } else {
+            json::print(&format!(
+                "{:<17} {count:>8} {:>8} {:>7.0} min {seconds:>9.2} s {:>8.0} ×  {:.1e}   {:.1e}      {error:.1e}  {}  {}",
+                piece.name,
+                found.touching.contacts.len(),
+                piece.minutes,
+                60.0 * piece.minutes / seconds,
+                c.residual,
+                c.cone_gap.unwrap_or(0.0),
+                c.drift.map_or("      –".into(), |d| format!("{d:.1e}")),
+                c.verdict()
+            ));
+            if !c.certified || error > 0.01 {
+                json::print(&format!("  {}", c.reason));
+            }
+        }
+    }
+    Ok(if all { Outcome::Good } else { Outcome::Doubtful })
+}

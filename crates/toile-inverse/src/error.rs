@@ -1,0 +1,50 @@
+//! What keeps an inversion from being tried at all.
+
+use toile_contact::ContactError;
+use toile_sim::SimError;
+use toile_solve::SolveError;
+
+/// Why an inversion could not be tried. A search that does not get there is no error: its best result is
+/// returned with a certificate that says so.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InverseError {
+    /// Neither pins nor contacts hold a piece of the target.
+    #[error(
+        "the piece with vertex {vertex} ({size} vertices) is not pinned and nowhere nearer than {reach:.2e} m to a \
+         collider (gap + tolerance; the nearest is {nearest:.2e} m away): move it onto the body, raise \
+         `contact_tolerance`, or pin some of it"
+    )]
+    Unheld {
+        /// A vertex of the piece.
+        vertex: usize,
+        /// How many vertices it has.
+        size: usize,
+        /// How near a vertex must be to count as touching \[m\].
+        reach: f64,
+        /// How near its nearest vertex is \[m\].
+        nearest: f64,
+    },
+    /// A setting is out of range.
+    #[error("{what} is {value}; it must be {must}")]
+    BadSetting {
+        /// Which one.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What is allowed.
+        must: &'static str,
+    },
+    /// The model.
+    #[error(transparent)]
+    Sim(#[from] SimError),
+    /// Contact detection.
+    #[error(transparent)]
+    Contact(#[from] ContactError),
+    /// A linear solver.
+    #[error(transparent)]
+    Solve(#[from] SolveError),
+    /// The connectivity.
+    #[error(transparent)]
+    Mesh(#[from] toile_geometry::MeshError),
+}

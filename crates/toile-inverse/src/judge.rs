@@ -1,0 +1,282 @@
+//! The judgement: whether what was found is an equilibrium, in figures.
+
+use toile_geometry::Vec3;
+use toile_sim::dynamics::Simulator;
+use toile_sim::{CERTIFIED_RESIDUAL, Certificate, Model, SimError, State, equilibrium, relax};
+use toile_solve::NewtonSettings;
+
+use crate::design::extent;
+use crate::settle::Carrying;
+use crate::touch::nearest;
+use crate::{Garment, InverseError, InverseSettings, Phase};
+
+/// What comes out of the judgement.
+pub(crate) struct Judged {
+    pub(crate) equilibrium: Vec<Vec3>,
+    pub(crate) contacts: Vec<Carrying>,
+    pub(crate) certificate: Certificate,
+}
+
+/// Drift up to which a result is certified, relative to its size.
+pub(crate) const CERTIFIED_DRIFT: f64 = 1e-4;
+/// Step of the simulation that measures the drift \[s\].
+const DRIFT_STEP: f64 = 0.01;
+/// Times that contacts which pull are let go and vertices which have entered a collider are caught.
+const ROUNDS: usize = 8;
+
+/// Judges a rest shape whose cloth lies at `shape` on `contacts`.
+pub(crate) fn judge(
+    garment: &Garment,
+    settings: &InverseSettings,
+    target: &[Vec3],
+    rest: &[Vec3],
+    shape: &[Vec3],
+    contacts: Vec<Carrying>,
+    load: f64,
+    complete: bool,
+    observe: &mut dyn FnMut(Phase, f64, f64) -> bool,
+) -> Result<Judged, InverseError> {
+    let size = extent(target);
+    let (positions, contacts, mut certificate) = balance(garment, rest, shape, contacts)?;
+    certificate.size = size;
+    if !contacts.is_empty() {
+        let (gap, margin) = cone_figures(garment, &contacts);
+        certificate.cone_gap = Some(gap);
+        certificate.cone_margin = Some(margin);
+    }
+    if !garment.colliders.is_empty() {
+        certificate.penetration = Some(deepest(garment, &positions));
+    }
+    let (max, rms) = distances(&positions, target);
+    certificate.target_error_max = Some(max);
+    certificate.target_error_rms = Some(rms);
+    let sound = certificate.certified
+        && certificate.cone_gap.is_none_or(|g| g <= CERTIFIED_RESIDUAL)
+        && certificate.penetration.is_none_or(|p| p <= 0.0)
+        && load >= 1.0;
+    if sound && settings.drift_time > 0.0 {
+        let moved = drift(garment, settings.drift_time, &positions, rest, observe)?;
+        certificate.drift = moved.map(|m| m / size);
+    }
+    verdict(&mut certificate, garment, &contacts, load, complete);
+    Ok(Judged { equilibrium: positions, contacts, certificate })
+}
+
+/// The last digits: rest shape and start are now what the files will say. Contacts that would have to pull are let go, vertices that
+/// end inside a collider are caught on its surface.
+fn balance(
+    garment: &Garment,
+    rest: &[Vec3],
+    shape: &[Vec3],
+    mut contacts: Vec<Carrying>,
+) -> Result<(Vec<Vec3>, Vec<Carrying>, Certificate), InverseError> {
+    let newton = NewtonSettings { tolerance: 1e-10, max_steps: 80, ..NewtonSettings::default() };
+    let pinned = garment.pinned();
+    let placed: Vec<_> = garment.colliders.iter().map(|c| c.at(0.0)).collect();
+    let size = extent(shape);
+    let mut positions = shape.to_vec();
+    let mut round = 0;
+    loop {
+        let stiffness = tie_stiffness(garment, rest, size);
+        let model = garment.held_model(&positions, rest, &contacts, stiffness)?;
+        let before = positions.clone();
+        let found = equilibrium(&model, model.start(), &newton, |_| true)?;
+        let mut gradient = vec![0.0; model.len()];
+        model.gradient(&found.state, &mut gradient);
+        positions = positions_of(&model, &found.state);
+        for c in &mut contacts {
+            if c.contact.count == 1 {
+                let i = model.unknown(model.vertices()[c.contact.vertices[0] as usize]);
+                c.force = Vec3::from_column_slice(&gradient[i..i + 3]);
+            } else {
+                let off = |p: &[Vec3]| {
+                    let blend = c.contact.carriers().map(|(v, w)| p[v as usize] * w);
+                    blend.fold(Vec3::zeros(), |sum, p| sum + p)
+                };
+                c.force -= (off(&positions) - off(&before)) * stiffness;
+            }
+        }
+        round += 1;
+        let done = (positions.clone(), contacts.clone(), found.certificate);
+        if round == ROUNDS {
+            return Ok(done);
+        }
+        let count = contacts.len();
+        let holds = |c: &Carrying| c.force.dot(&c.contact.normal) >= 0.0;
+        if !contacts.iter().any(holds) && !pinned.contains(&true) {
+            return Ok(done); // let go, it would fall for ever
+        }
+        contacts.retain(holds);
+        let mut changed = contacts.len() != count;
+        let mut touches = pinned.clone();
+        for c in &contacts {
+            for (v, _) in c.contact.carriers() {
+                touches[v as usize] = true;
+            }
+        }
+        for (v, p) in positions.iter_mut().enumerate() {
+            if touches[v] {
+                continue;
+            }
+            let Some((c, gap)) = nearest(&placed, p) else { continue };
+            if gap < -1e-6 * size {
+                let near = placed[c].query(p);
+                *p -= near.normal * gap;
+                let normal = placed[c].query(p).normal;
+                contacts.push(Carrying::vertex(v as u32, c as u32, normal));
+                changed = true;
+            }
+        }
+        if !changed {
+            return Ok(done);
+        }
+    }
+}
+
+/// Stiffness of the springs that hold contacts of several vertices: a micron of yielding under the whole weight \[N/m\].
+fn tie_stiffness(garment: &Garment, rest: &[Vec3], size: f64) -> f64 {
+    let mut weight = 0.0;
+    let mut base = 0;
+    for shell in &garment.shells {
+        for f in shell.topology.faces() {
+            let [a, b, c] = f.map(|v| rest[base + v as usize]);
+            weight += 0.5 * shell.areal_density * (b - a).cross(&(c - a)).norm();
+        }
+        base += shell.positions.len();
+    }
+    let k = weight * garment.gravity.norm() / (1e-6 * size);
+    if k > 0.0 && k.is_finite() { k } else { 1e6 }
+}
+
+/// The target as its own rest shape, draped with its contacts stuck.
+pub(crate) fn made_as_drawn(
+    garment: &Garment,
+    touched: &[Vec3],
+    contacts: &[Carrying],
+) -> Result<Vec<Vec3>, InverseError> {
+    let model = garment.held_model(touched, touched, contacts, 1.0)?;
+    let newton = NewtonSettings { tolerance: 1e-4, max_steps: 80, ..NewtonSettings::default() };
+    let fallen = relax(&model, model.start(), &newton, |_| true)?;
+    Ok(positions_of(&model, &fallen.point))
+}
+
+fn positions_of(model: &Model, state: &State) -> Vec<Vec3> {
+    model.vertices().iter().map(|&v| model.position(state, v)).collect()
+}
+
+/// Largest and root mean square distance.
+pub(crate) fn distances(a: &[Vec3], b: &[Vec3]) -> (f64, f64) {
+    let squared: Vec<f64> = a.iter().zip(b).map(|(a, b)| (a - b).norm_squared()).collect();
+    let largest = squared.iter().copied().fold(0.0, f64::max).sqrt();
+    (largest, (squared.iter().sum::<f64>() / squared.len().max(1) as f64).sqrt())
+}
+
+/// Largest distance from the cones over the largest force, and least margin.
+fn cone_figures(garment: &Garment, contacts: &[Carrying]) -> (f64, f64) {
+    let largest = contacts.iter().map(|c| c.force.norm()).fold(0.0, f64::max);
+    let (mut gap, mut margin) = (0.0f64, 1.0f64);
+    for c in contacts {
+        let cone = c.cone(garment);
+        gap = gap.max(cone.distance(&c.force));
+        // A force that is nothing but rounding says nothing about slipping.
+        if c.force.norm() > 1e-9 * largest {
+            margin = margin.min(cone.margin(&c.force).max(-1e3));
+        }
+    }
+    (if largest > 0.0 { gap / largest } else { 0.0 }, margin)
+}
+
+/// Depth of the deepest vertex inside a collider, its gap not counted \[m\].
+fn deepest(garment: &Garment, positions: &[Vec3]) -> f64 {
+    let placed: Vec<_> = garment.colliders.iter().map(|c| c.at(0.0)).collect();
+    let depth = |p: &Vec3| placed.iter().map(|c| -c.query(p).distance).fold(f64::MIN, f64::max);
+    positions.iter().map(depth).fold(0.0, f64::max)
+}
+
+/// Largest motion in a simulated time, exact friction, from rest \[m\]; `None` when the observer wanted no more.
+fn drift(
+    garment: &Garment,
+    time: f64,
+    start: &[Vec3],
+    rest: &[Vec3],
+    observe: &mut dyn FnMut(Phase, f64, f64) -> bool,
+) -> Result<Option<f64>, InverseError> {
+    let (model, _) = garment.model(start, rest)?;
+    let around = garment.surroundings(start, rest)?;
+    let mut simulator = Simulator::new(model, around)?;
+    let steps = (time / DRIFT_STEP).ceil().max(1.0) as usize;
+    let mut largest = 0.0f64;
+    for step in 0..steps {
+        match simulator.step(time / steps as f64) {
+            Ok(_) => {}
+            Err(SimError::StepFailed { .. }) => return Ok(Some(f64::INFINITY)),
+            Err(error) => return Err(error.into()),
+        }
+        let now = positions_of(simulator.model(), simulator.state());
+        largest = largest.max(distances(&now, start).0);
+        if largest > extent(start) {
+            break; // it falls
+        }
+        if !observe(Phase::Drift, (step + 1) as f64 / steps as f64, largest) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(largest))
+}
+
+fn verdict(
+    c: &mut Certificate,
+    garment: &Garment,
+    contacts: &[Carrying],
+    load: f64,
+    complete: bool,
+) {
+    let mut bad = Vec::new();
+    if !complete {
+        bad.push("stopped on request".to_string());
+    }
+    if load < 1.0 {
+        bad.push(format!(
+            "only {:.0} % of the weight could be put on; the figures are those of the full weight",
+            100.0 * load
+        ));
+    }
+    if !c.certified {
+        bad.push(c.reason.clone());
+    }
+    if let Some(gap) = c.cone_gap.filter(|g| *g > CERTIFIED_RESIDUAL) {
+        let count = contacts.iter().filter(|c| c.cone(garment).distance(&c.force) > 0.0).count();
+        bad.push(format!(
+            "{count} of {} contact forces are outside their cones, the worst by {gap:.1e} of the largest force",
+            contacts.len()
+        ));
+    }
+    if let Some(depth) = c.penetration.filter(|d| *d > 0.0) {
+        bad.push(format!("a vertex is {:.2} mm inside a collider", 1e3 * depth));
+    }
+    if let Some(drift) = c.drift.filter(|d| *d > CERTIFIED_DRIFT || d.is_nan()) {
+        bad.push(format!(
+            "simulated, it moves by {:.2} mm ({drift:.1e} of its size)",
+            1e3 * drift * c.size
+        ));
+    }
+    c.certified = bad.is_empty();
+    if c.certified {
+        let far = c.target_error_max.unwrap_or(0.0);
+        let hold = if contacts.is_empty() {
+            String::new()
+        } else {
+            format!(
+                "; {} contact forces inside their cones, {:.0} % of the friction to spare",
+                contacts.len(),
+                100.0 * c.cone_margin.unwrap_or(0.0)
+            )
+        };
+        let still = c.drift.map_or(String::new(), |d| {
+            format!("; a simulated second moves it by {:.1e} mm", 1e3 * d * c.size)
+        });
+        c.reason = format!("{}{hold}{still}; within {:.2e} mm of the target", c.reason, 1e3 * far);
+    } else {
+        c.reason = bad.join("; ");
+    }
+}

@@ -1,0 +1,24 @@
+//! Inverse design: the rest shape for which a target is a stable equilibrium under gravity and dry friction.
+//!
+//! [`invert`] takes a [`Garment`] (target shells, material, gravity, colliders) and returns an [`Inversion`]: rest shape,
+//! equilibrium, contact forces and a certificate that says whether it holds. Contacts are where the target comes near a collider.
+
+mod cone;
+mod design;
+mod error;
+mod feasible;
+pub mod gallery;
+mod garment;
+mod judge;
+mod kkt;
+mod search;
+mod settle;
+mod tie;
+mod touch;
+
+pub use design::{
+    ContactResult, Diagnosis, InverseSettings, InverseStep, Inversion, Phase, invert,
+};
+pub use error::InverseError;
+pub use garment::{Garment, LayerContact};
+pub use touch::{TargetContact, Touching};

@@ -1,0 +1,125 @@
+//! Where the target touches: contacts from colliders, small gaps and penetrations closed.
+
+use toile_contact::{Collider, PlacedCollider};
+use toile_geometry::Vec3;
+
+/// A vertex of the target on a collider.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TargetContact {
+    /// Vertex of the cloth.
+    pub vertex: u32,
+    /// Place of the collider in the scene.
+    pub collider: u32,
+    /// Unit normal, out of the collider.
+    pub normal: Vec3,
+    /// Coefficient of friction.
+    pub friction: f64,
+    /// How far the vertex was from the distance the collider keeps \[m\]; negative when too close.
+    pub gap: f64,
+}
+
+/// The contacts of a target, and what had to be moved to make them.
+#[derive(Clone, Debug, Default)]
+pub struct Touching {
+    /// One per touching vertex, in the order of the vertices.
+    pub contacts: Vec<TargetContact>,
+    /// Vertices that were too close or inside, now at the contact distance.
+    pub pushed_out: usize,
+    /// Vertices that hovered within the tolerance, now at the contact distance.
+    pub drawn_in: usize,
+    /// The longest of these moves \[m\].
+    pub longest_move: f64,
+    /// The deepest point of the target inside a collider \[m\].
+    pub deepest: f64,
+}
+
+/// Moves shorter than this part of the size are rounding and left out.
+const ROUNDING: f64 = 1e-12;
+
+/// Finds the vertices within `tolerance` \[m\] of touching and moves them to where they touch.
+///
+/// A vertex that is too close to several colliders leaves the one it is deepest in.
+pub(crate) fn touch(
+    positions: &mut [Vec3],
+    colliders: &[Collider],
+    tolerance: f64,
+    size: f64,
+    may_touch: impl Fn(usize) -> bool,
+) -> Touching {
+    let placed: Vec<PlacedCollider<'_>> = colliders.iter().map(|c| c.at(0.0)).collect();
+    let mut found = Touching::default();
+    for (v, p) in positions.iter_mut().enumerate() {
+        if !may_touch(v) {
+            continue;
+        }
+        let Some((c, gap)) = nearest(&placed, p) else { continue };
+        if gap > tolerance {
+            continue;
+        }
+        let start = *p;
+        // On a curved or folded surface the nearest point moves along with the vertex.
+        let mut near = placed[c].query(p);
+        for _ in 0..8 {
+            let off = near.distance - placed[c].gap();
+            if off.abs() <= ROUNDING * size {
+                break;
+            }
+            *p -= near.normal * off;
+            near = placed[c].query(p);
+        }
+        let way = (*p - start).norm();
+        if way > ROUNDING * size {
+            found.longest_move = found.longest_move.max(way);
+            if gap < 0.0 {
+                found.pushed_out += 1;
+            } else {
+                found.drawn_in += 1;
+            }
+        }
+        found.deepest = found.deepest.max(-(gap + placed[c].gap()));
+        found.contacts.push(TargetContact {
+            vertex: v as u32,
+            collider: c as u32,
+            normal: near.normal,
+            friction: placed[c].friction(),
+            gap,
+        });
+    }
+    found
+}
+
+/// The collider that is nearest in terms of its gap, and what is left of the gap \[m\].
+pub(crate) fn nearest(placed: &[PlacedCollider<'_>], p: &Vec3) -> Option<(usize, f64)> {
+    placed
+        .iter()
+        .map(|c| c.query(p).distance - c.gap())
+        .enumerate()
+        .filter(|(_, gap)| gap.is_finite())
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toile_contact::Shape;
+
+    #[test]
+    fn near_vertices_touch_and_far_ones_do_not() {
+        let ball = Shape::sphere(Vec3::zeros(), 1.0).unwrap();
+        let ball = Collider::fixed(ball).with_friction(0.3).unwrap().with_gap(0.01).unwrap();
+        let mut points: Vec<Vec3> =
+            [0.9, 1.005, 1.01, 1.015, 1.03].iter().map(|r| Vec3::new(0.6, 0.0, 0.8) * *r).collect();
+        points.push(Vec3::new(0.0, 1.01, 0.0)); // may not touch
+        let found = touch(&mut points, &[ball], 0.01, 1.0, |v| v != 5);
+        let vertices: Vec<u32> = found.contacts.iter().map(|c| c.vertex).collect();
+        assert_eq!(vertices, [0, 1, 2, 3]);
+        for p in &points[..4] {
+            assert!((p.norm() - 1.01).abs() < 1e-12);
+        }
+        assert_eq!((found.pushed_out, found.drawn_in), (2, 1));
+        assert!((found.longest_move - 0.11).abs() < 1e-12);
+        assert!((found.deepest - 0.1).abs() < 1e-12);
+        assert!((found.contacts[1].normal - Vec3::new(0.6, 0.0, 0.8)).norm() < 1e-12);
+        assert_eq!(found.contacts[3].friction, 0.3);
+    }
+}

@@ -1,0 +1,4 @@
+//! Targets whose rest shape is known, and garments held by friction.
+
+mod flat;
+mod skirt;

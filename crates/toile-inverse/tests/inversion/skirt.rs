@@ -1,0 +1,88 @@
+//! A skirt on a cylinder, held by friction only.
+
+use toile_contact::{Collider, Shape};
+use toile_geometry::{Vec3, generate};
+use toile_inverse::Garment;
+use toile_inverse::gallery::Skirt;
+use toile_inverse::{InverseError, InverseSettings, invert};
+use toile_sim::{Shell, ShellMaterial};
+
+/// The material of the thesis' Gored Skirt.
+const FELT: ShellMaterial =
+    ShellMaterial::DiscreteShells { k_length: 0.8, k_area: 0.0, k_bend: 5e-3 };
+
+#[test]
+fn a_skirt_of_the_thesis_holds_by_friction_exactly_where_it_was_drawn() {
+    let skirt = Skirt { rows: 16, around: 36, ..Skirt::default() };
+    let garment = skirt.garment(FELT, 0.05, 0.7).unwrap();
+    let found = invert(&garment, &InverseSettings::default(), |_| true).unwrap();
+    let c = &found.certificate;
+    assert!(c.certified, "{}", c.reason);
+    assert!(c.target_error_max.unwrap() <= 1e-9 * c.size, "{:?}", c.target_error_max);
+    assert!(c.drift.unwrap() <= 1e-8, "{:?}", c.drift);
+    assert!(c.cone_margin.unwrap() >= 0.025, "{:?}", c.cone_margin);
+    assert_eq!(found.contacts.len(), 72);
+    assert!(!found.settled);
+    // The contacts carry the weight and nothing else.
+    let carried: f64 = found.contacts.iter().map(|c| c.force.z).sum();
+    let mass = 0.05 * area(&garment.shells[0].topology, &found.rest);
+    assert!((carried - 9.81 * mass).abs() < 1e-9 * carried, "{carried} N");
+    assert!(found.naive_sag.unwrap() > 5e-3 * c.size, "{:?}", found.naive_sag);
+}
+
+fn area(topology: &toile_geometry::Topology, p: &[toile_geometry::Vec3]) -> f64 {
+    let of = |f: &[u32; 3]| {
+        let [a, b, c] = f.map(|v| p[v as usize]);
+        0.5 * (b - a).cross(&(c - a)).norm()
+    };
+    topology.faces().iter().map(of).sum()
+}
+
+#[test]
+fn a_skirt_in_the_air_is_refused_with_its_distance() {
+    let mut garment = Skirt::default().garment(FELT, 0.05, 0.7).unwrap();
+    for p in &mut garment.shells[0].positions {
+        p.x += 0.6;
+    }
+    garment.colliders.pop();
+    let found = invert(&garment, &InverseSettings::default(), |_| true);
+    assert!(matches!(found, Err(InverseError::Unheld { size: 960, .. })), "{:?}", found.err());
+}
+
+/// A sheet of felt on a slope.
+fn on_a_slope(angle: f64, friction: f64) -> Garment {
+    let (sin, cos) = angle.sin_cos();
+    let mesh = generate::sheet(7, 0.3);
+    let up = Vec3::new(sin, 0.0, cos);
+    let place = |p: &Vec3| Vec3::new(cos, 0.0, -sin) * p.x + Vec3::y() * p.y + up * 1e-3;
+    let positions: Vec<Vec3> = mesh.positions.iter().map(place).collect();
+    let slope = Shape::plane(Vec3::zeros(), up).unwrap();
+    let slope = Collider::fixed(slope).with_friction(friction).unwrap().with_gap(1e-3).unwrap();
+    Garment {
+        shells: vec![Shell {
+            topology: mesh.topology,
+            rest_positions: positions.clone(),
+            positions,
+            material: FELT,
+            areal_density: 0.05,
+            pins: vec![],
+        }],
+        gravity: Vec3::new(0.0, 0.0, -9.81),
+        colliders: vec![slope],
+        self_contact: None,
+    }
+}
+
+#[test]
+fn a_slope_holds_above_its_friction_and_the_diagnosis_knows_it_below() {
+    let angle = 0.35f64;
+    let settings = InverseSettings::default();
+    let held = invert(&on_a_slope(angle, 1.2 * angle.tan()), &settings, |_| true).unwrap();
+    assert!(held.certificate.certified, "{}", held.certificate.reason);
+    assert!(held.certificate.target_error_max.unwrap() < 1e-9);
+    let slips = invert(&on_a_slope(angle, 0.5 * angle.tan()), &settings, |_| true).unwrap();
+    assert!(!slips.certificate.certified);
+    let least = slips.diagnosis.least_friction.unwrap();
+    assert!((least / angle.tan() - 1.0).abs() < 0.02, "{least} {}", angle.tan());
+    assert!(slips.certificate.reason.contains("too slippery"), "{}", slips.certificate.reason);
+}

@@ -1,0 +1,103 @@
+//! Inversion: from a target to the rest shape that holds it.
+
+use toile_geometry::Vec3;
+use toile_inverse::{Garment, InverseError, InverseSettings, InverseStep, Inversion, LayerContact};
+use toile_io::{LoadedShell, Scene, SceneError, load_colliders, load_shells, scene_gravity};
+
+use crate::{Fields, shell_fields};
+
+/// Distance between layers where the scene gives none \[m\].
+const LAYER_DISTANCE: f64 = 1e-3;
+
+/// An inverted scene: what went in and what came out.
+pub struct SceneInversion {
+    /// The shells of the scene, in its order; their positions are the target.
+    pub shells: Vec<LoadedShell>,
+    /// Rest shape, equilibrium, contact forces and certificate, vertices of one shell after the other.
+    pub result: Inversion,
+}
+
+/// Why a scene could not be inverted at all.
+#[derive(Debug, thiserror::Error)]
+pub enum InvertError {
+    /// The scene or one of its files.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    /// The inversion.
+    #[error(transparent)]
+    Inverse(#[from] InverseError),
+}
+
+/// Settings of an inversion: the defaults, with what the scene says in `[invert]`.
+pub fn invert_settings(scene: &Scene) -> InverseSettings {
+    let mut settings = InverseSettings::default();
+    if let Some(own) = scene.invert {
+        settings.contact_tolerance = own.contact_tolerance.unwrap_or(settings.contact_tolerance);
+        settings.cone_part = own.cone_part.unwrap_or(settings.cone_part);
+        if let Some(most) = own.max_steps {
+            settings.max_steps = most as usize;
+        }
+    }
+    settings
+}
+
+/// The target of a scene with its material and surroundings.
+pub fn scene_garment(scene: &Scene) -> Result<(Vec<LoadedShell>, Garment), SceneError> {
+    let shells = load_shells(scene)?;
+    let garment = Garment {
+        shells: shells.iter().map(|s| s.shell.clone()).collect(),
+        gravity: scene_gravity(scene),
+        colliders: load_colliders(scene)?,
+        self_contact: scene.self_contact.map(|own| LayerContact {
+            thickness: own.thickness.unwrap_or(LAYER_DISTANCE),
+            friction: own.friction,
+        }),
+    };
+    Ok((shells, garment))
+}
+
+/// Finds the rest shape for which the meshes of a scene are a stable equilibrium under gravity and friction.
+///
+/// `observe` sees every step and ends the search by returning `false`; what was reached by then is returned and
+/// judged all the same. Same scene, same bits, whatever the number of threads.
+pub fn invert(
+    scene: &Scene,
+    settings: &InverseSettings,
+    observe: impl FnMut(&InverseStep) -> bool,
+) -> Result<SceneInversion, InvertError> {
+    let (shells, garment) = scene_garment(scene)?;
+    let result = toile_inverse::invert(&garment, settings, observe)?;
+    Ok(SceneInversion { shells, result })
+}
+
+impl SceneInversion {
+    /// Vertices of a shell among all.
+    pub fn range(&self, shell: usize) -> std::ops::Range<usize> {
+        let count = |s: &LoadedShell| s.shell.positions.len();
+        let base = self.shells[..shell].iter().map(count).sum::<usize>();
+        base..base + count(&self.shells[shell])
+    }
+
+    /// Positions in the units and axes of the files a shell came from; those that are the target's are given back to the bit.
+    pub fn to_file(&self, shell: usize, positions: &[Vec3]) -> Vec<[f64; 3]> {
+        let loaded = &self.shells[shell];
+        positions
+            .iter()
+            .zip(&loaded.shell.positions)
+            .zip(&loaded.mesh.positions)
+            .map(
+                |((now, start), file)| {
+                    if now == start { *file } else { loaded.axes.to_file((*now).into()) }
+                },
+            )
+            .collect()
+    }
+
+    /// Stretch and bending from the rest shape to the equilibrium, at the vertices of a shell.
+    pub fn fields(&self, shell: usize) -> Fields {
+        let range = self.range(shell);
+        let forces = vec![Vec3::zeros(); range.len()];
+        let (rest, now) = (&self.result.rest[range.clone()], &self.result.equilibrium[range]);
+        shell_fields(&self.shells[shell].shell.topology, rest, now, &forces)
+    }
+}
