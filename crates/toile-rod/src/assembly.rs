@@ -383,7 +383,8 @@ impl Assembly {
         // Where sweeps stall, the other ways of the kernel take over.
         if !found.converged() && 3 * count <= DENSE_LIMIT {
             let sweeps = found.iterations;
-            let other = Auto.solve(&problem, Some(&found.r), &settings, &|_, _| true);
+            let few = Settings { max_iterations: 200, ..settings };
+            let other = Auto.solve(&problem, Some(&found.r), &few, &|_, _| true);
             if other.residuals.alart_curnier < found.residuals.alart_curnier {
                 found = other;
             }
