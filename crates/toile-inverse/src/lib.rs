@@ -13,7 +13,6 @@ mod judge;
 mod kkt;
 mod search;
 mod settle;
-mod tie;
 mod touch;
 
 pub use design::{

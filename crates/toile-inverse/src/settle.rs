@@ -4,12 +4,13 @@
 //! than there is: what it comes to is an equilibrium whose forces are inside the true cones.
 
 use toile_contact::{Collider, Contact, ContactKey};
+use toile_energy::Tie;
 use toile_geometry::Vec3;
+use toile_num::Matrix;
 use toile_sim::SimError;
 use toile_sim::dynamics::{Simulator, StageSettings};
 
 use crate::cone::Cone;
-use crate::tie::Tie;
 use crate::{Garment, InverseError};
 
 /// A contact of a settled garment and the force it carries.
@@ -154,8 +155,8 @@ pub(crate) fn ties(
             stencil[k] = vertex_nodes[v as usize];
             here += positions[v as usize] * w;
         }
-        // The spring pulls with −k (here − p): it carries the force where the contact is.
-        springs.push(Tie { stiffness, weights, point: here + c.force / stiffness });
+        let stiffness = Matrix::identity() * stiffness;
+        springs.push(Tie { weights, point: here, stiffness, force: c.force });
         nodes.push(stencil);
     }
     (springs, nodes)
