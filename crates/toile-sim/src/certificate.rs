@@ -110,7 +110,13 @@ pub fn certify(model: &Model, state: &State) -> Result<Certificate, SimError> {
     certificate.stability = stability;
     certificate.negative_modes = inertia.map(|i| i.negative);
     let noise = neutral_limit(model, certificate.size);
-    let stable = stability.is_some_and(|s| s > noise) && inertia.is_none_or(|i| i.negative == 0);
+    // Where no vertex can move, only the angles of edges are left: they have no mass, but an inertia.
+    let held = |&v: &u32| model.fixed()[model.unknown(v)..][..3].iter().all(|f| *f);
+    let stable = if model.vertices().iter().all(held) {
+        inertia.is_some_and(|i| i.negative == 0)
+    } else {
+        stability.is_some_and(|s| s > noise) && inertia.is_none_or(|i| i.negative == 0)
+    };
     certificate.certified = residual <= CERTIFIED_RESIDUAL && stable;
     certificate.reason = reason(&certificate, stable, noise);
     Ok(certificate)

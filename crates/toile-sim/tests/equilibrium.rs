@@ -255,3 +255,16 @@ fn mixed_hessian_is_the_change_of_forces_with_the_rest_shape() {
         );
     }
 }
+
+#[test]
+fn what_is_held_at_every_vertex_is_stable_though_its_edges_may_turn() {
+    let mesh = generate::sheet(4, 0.3);
+    let (mut model, _) = model(&mesh, mesh.positions.clone(), koiter(NormalRule::Tan), vec![]);
+    for node in model.vertices().to_vec() {
+        let i = model.unknown(node);
+        (i..i + 3).for_each(|i| model.set_fixed(i, true));
+    }
+    assert!(!model.is_empty(), "the angles of the edges are free");
+    let certificate = certify(&model, model.start()).unwrap();
+    assert!(certificate.certified, "{}", certificate.reason);
+}
