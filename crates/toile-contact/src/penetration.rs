@@ -8,7 +8,7 @@ use crate::distance::point_triangle;
 use crate::layers::{LEAF_BLOCK, LayerPair, Layers};
 use crate::predicate::{orientation, passes_through};
 use crate::side::face_normal;
-use crate::touch::{check_positions, in_blocks};
+use crate::touch::{check_positions, in_blocks, kept};
 use crate::{Contact, ContactError, ContactKey, PlacedCollider, collider_contacts};
 
 /// What penetrates what.
@@ -126,7 +126,7 @@ fn in_colliders(
             }
             _ => return None,
         };
-        let depth = -contact.gap - colliders[collider as usize].gap();
+        let depth = -contact.gap - kept(contact, colliders[collider as usize].gap());
         (depth > 0.0).then(|| Penetration { what, depth, place: place(contact, positions) })
     });
     Ok(inside.collect())

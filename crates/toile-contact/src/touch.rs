@@ -60,6 +60,11 @@ pub(crate) fn in_blocks<T: Send>(
     all
 }
 
+/// Distance that a contact of the cloth keeps from a collider with that gap \[m\].
+pub(crate) fn kept(contact: &Contact, gap: f64) -> f64 {
+    if contact.count == 1 { gap } else { INSIDE * gap }
+}
+
 /// Contacts of the cloth with colliders, those closer than their gap plus `reach` \[m\].
 ///
 /// Vertices keep the gap of the collider. Between them, where an edge or a face comes closer than its corners (sharp
@@ -379,6 +384,15 @@ impl Search<'_> {
                 let towards = nearest.map_or(own[0], |c| c.normal);
                 let found = solid.supports(&n, &own[0], &towards);
                 for (k, (point, side)) in found.points().iter().enumerate() {
+                    // What has passed a face has the face inside; points on the far side only look like it.
+                    let passed = side.dot(&(own[0] - point)) < 0.0;
+                    if passed {
+                        let w = point_triangle(point, &own).weights;
+                        let place = own[0] * w[0] + own[1] * w[1] + own[2] * w[2];
+                        if solid.closest(&place).distance > 1e-9 {
+                            continue;
+                        }
+                    }
                     push(k as u32, *point, *side, &|p| self.placed.state().velocity_at(p));
                 }
             }
