@@ -8,6 +8,7 @@ use toile::io::{
     Axes, GlbMesh, Group, LoadedShell, ObjWriter, PictureMesh, PlyWriter, Up, View, WriteError,
     atomic_write, contact_words, png_to, render, write_glb, write_obj, write_ply, write_vtp,
 };
+use toile::sim::Certificate;
 use toile::{Drape, Fields};
 
 use crate::json::Object;
@@ -207,10 +208,8 @@ pub(crate) fn write_picture(
     atomic_write(path, |w| png_to(w, &picture))
 }
 
-/// The certificate with the keys of the contract, and how the result was found. No times: the same
-/// scene gives the same file.
-pub(crate) fn certificate(drape: &Drape) -> Object {
-    let (result, c) = (&drape.result, &drape.result.certificate);
+/// The keys of the contract.
+pub(crate) fn figures(c: &Certificate) -> Object {
     Object::default()
         .with("verdict", c.verdict())
         .with("reason", c.reason.as_str())
@@ -224,6 +223,13 @@ pub(crate) fn certificate(drape: &Drape) -> Object {
         .with("target_error_max", c.target_error_max)
         .with("target_error_rms", c.target_error_rms)
         .with("size", c.size)
+}
+
+/// The certificate with the keys of the contract, and how the result was found. No times: the same
+/// scene gives the same file.
+pub(crate) fn certificate(drape: &Drape) -> Object {
+    let (result, c) = (&drape.result, &drape.result.certificate);
+    figures(c)
         .with("negative_modes", c.negative_modes)
         .with("energy", result.energy)
         .with("stop", format!("{:?}", result.stop))

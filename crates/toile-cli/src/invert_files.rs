@@ -11,6 +11,7 @@ use toile::io::{
 };
 
 use crate::Failure;
+use crate::files::figures;
 use crate::json::Object;
 
 /// Writes every file of an inversion; returns their names.
@@ -299,19 +300,7 @@ fn finite(value: Option<f64>) -> Option<f64> {
 pub(crate) fn certificate(found: &SceneInversion) -> Object {
     let (result, c) = (&found.result, &found.result.certificate);
     let touching = &result.touching;
-    Object::default()
-        .with("verdict", c.verdict())
-        .with("reason", c.reason.as_str())
-        .with("residual", c.residual)
-        .with("residual_n", c.residual_n)
-        .with("cone_gap", c.cone_gap)
-        .with("cone_margin", c.cone_margin)
-        .with("penetration", c.penetration)
-        .with("stability", c.stability)
-        .with("drift", c.drift)
-        .with("target_error_max", c.target_error_max)
-        .with("target_error_rms", c.target_error_rms)
-        .with("size", c.size)
+    figures(c)
         .with("naive_sag", result.naive_sag)
         .with("negative_modes", c.negative_modes)
         .with("contacts", result.contacts.len())

@@ -2,7 +2,7 @@
 
 use toile_geometry::Vec3;
 use toile_sim::dynamics::Simulator;
-use toile_sim::{CERTIFIED_RESIDUAL, Certificate, Model, SimError, State, equilibrium, relax};
+use toile_sim::{CERTIFIED_RESIDUAL, Certificate, SimError, equilibrium, relax};
 use toile_solve::NewtonSettings;
 
 use crate::design::extent;
@@ -83,7 +83,7 @@ fn balance(
         let found = equilibrium(&model, model.start(), &newton, |_| true)?;
         let mut gradient = vec![0.0; model.len()];
         model.gradient(&found.state, &mut gradient);
-        positions = positions_of(&model, &found.state);
+        positions = model.positions(&found.state);
         for c in &mut contacts {
             if c.contact.count == 1 {
                 let i = model.unknown(model.vertices()[c.contact.vertices[0] as usize]);
@@ -157,11 +157,7 @@ pub(crate) fn made_as_drawn(
     let model = garment.held_model(touched, touched, contacts, 1.0)?;
     let newton = NewtonSettings { tolerance: 1e-4, max_steps: 80, ..NewtonSettings::default() };
     let fallen = relax(&model, model.start(), &newton, |_| true)?;
-    Ok(positions_of(&model, &fallen.point))
-}
-
-fn positions_of(model: &Model, state: &State) -> Vec<Vec3> {
-    model.vertices().iter().map(|&v| model.position(state, v)).collect()
+    Ok(model.positions(&fallen.point))
 }
 
 /// Largest and root mean square distance.
@@ -212,7 +208,7 @@ fn drift(
             Err(SimError::StepFailed { .. }) => return Ok(Some(f64::INFINITY)),
             Err(error) => return Err(error.into()),
         }
-        let now = positions_of(simulator.model(), simulator.state());
+        let now = simulator.model().positions(simulator.state());
         largest = largest.max(distances(&now, start).0);
         if largest > extent(start) {
             break; // it falls

@@ -6,6 +6,7 @@
 //! finds the shape between them to the last digit. Meanwhile friction is taken a little too low, so that the forces of the
 //! result lie inside their cones, not on the border.
 
+use toile_cone::project_cone;
 use toile_contact::Contact;
 use toile_energy::Tie;
 use toile_num::{Matrix, Vector};
@@ -74,15 +75,8 @@ impl StaticContact {
 
     /// Distance of the force from its cone \[N\].
     pub fn cone_distance(&self) -> f64 {
-        let [n, t] = self.parts();
-        let mu = self.contact.friction;
-        if t <= mu * n {
-            0.0
-        } else if mu * t <= -n {
-            n.hypot(t)
-        } else {
-            (t - mu * n) / mu.hypot(1.0)
-        }
+        let force = Vector::<2>::from(self.parts());
+        (force - project_cone(self.contact.friction, &force)).norm()
     }
 }
 
@@ -167,7 +161,7 @@ pub fn frictional_equilibrium<S: ContactSource>(
             going = fall.rest(&mut observe)?;
         }
         let mut found = fall.hold(&build, settings, &mut observe)?;
-        let positions = positions_of(&found.model, &found.equilibrium.state);
+        let positions = found.model.positions(&found.equilibrium.state);
         let sunk = fall.sunk(&positions)?;
         judge(&mut found, &depth, &positions)?;
         let certified = found.equilibrium.certificate.certified && sunk == 0;
@@ -201,10 +195,6 @@ pub fn frictional_equilibrium<S: ContactSource>(
         certificate.reason = format!("{}; {moved}", certificate.reason);
     }
     Ok(found)
-}
-
-fn positions_of(model: &Model, state: &State) -> Vec<Vector<3>> {
-    model.vertices().iter().map(|&v| model.position(state, v)).collect()
 }
 
 /// The state of one model in the numbering of another with the same nodes.
@@ -518,7 +508,7 @@ fn drift<S: ContactSource>(
 ) -> Result<f64, SimError> {
     let mut builder = build()?;
     let (held, state) = (&found.model, &found.equilibrium.state);
-    let start = positions_of(held, state);
+    let start = held.positions(state);
     for (&node, p) in held.vertices().iter().zip(&start) {
         builder.place(node, *p);
     }
@@ -530,7 +520,7 @@ fn drift<S: ContactSource>(
     let mut largest = 0.0f64;
     for _ in 0..steps as usize {
         simulator.step(time / steps)?;
-        let now = positions_of(simulator.model(), simulator.state());
+        let now = simulator.model().positions(simulator.state());
         largest = now.iter().zip(&start).map(|(a, b)| (a - b).norm()).fold(largest, f64::max);
     }
     Ok(largest / found.equilibrium.certificate.size)

@@ -210,6 +210,11 @@ impl Model {
         Vector::from_column_slice(&state.coordinates()[i..i + 3])
     }
 
+    /// Positions of all vertices, in the order of [`Model::vertices`] \[m\].
+    pub fn positions(&self, state: &State) -> Vec<Vector<3>> {
+        self.vertices.iter().map(|&v| self.position(state, v)).collect()
+    }
+
     /// Mass of each unknown \[kg\]; zero for angles.
     pub fn masses(&self) -> &[f64] {
         &self.masses

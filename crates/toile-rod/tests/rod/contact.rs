@@ -184,9 +184,9 @@ fn hair_falls_on_a_head() {
     assert!(worst <= 1e-6, "{worst:e}");
 }
 
-/// The size of the published scenes; for people to run.
+/// The size of the published scenes. Two thousand fibres do not reach the 1e-6 that fewer do: known, and bounded here.
 #[test]
-#[ignore = "minutes"]
+#[ignore = "two minutes in a release build, ten in a debug one: cargo test --release -p toile-rod -- --ignored"]
 fn hair_of_two_thousand_fibres() {
     for count in [100, 500, 2000] {
         let mut scene = hair(count);
@@ -203,6 +203,8 @@ fn hair_of_two_thousand_fibres() {
         eprintln!(
             "{count} fibres: {most} contacts, {sweeps} sweeps, residual {worst:.1e}, {each:.3} s per step"
         );
+        let allowed = if count < 2000 { 1e-6 } else { 1e-3 };
+        assert!(worst <= allowed, "{count} fibres: {worst:e}");
     }
 }
 

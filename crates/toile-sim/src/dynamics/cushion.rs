@@ -13,7 +13,7 @@ use std::time::Instant;
 use toile_num::Vector;
 use toile_solve::SolveError;
 
-use super::rows::{ContactStatus, Row};
+use super::rows::{ContactStatus, Row, dot};
 use super::stage::{StageProblem, StageReport, Workspace};
 use super::system::System;
 
@@ -141,7 +141,8 @@ impl<'a> Cushioned<'a> {
                 (true, true) => ContactStatus::Stick,
                 (true, false) => ContactStatus::Slip,
             };
-            row.decide(status, &row.planned.clone());
+            let force = row.planned;
+            row.decide(status, &force);
         }
         Ok(())
     }
@@ -195,7 +196,6 @@ impl<'a> Cushioned<'a> {
         let work = &mut *self.work;
         work.correction.copy_from_slice(&work.linear);
         self.system.solve(&mut work.correction);
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let now = dot(&work.linear, &work.correction);
         let shared = dot(&work.residual, &work.correction);
         let weight = if before > 0.0 { ((now - shared) / before).max(0.0) } else { 0.0 };
@@ -218,7 +218,6 @@ impl<'a> Cushioned<'a> {
         for (row, [_, way]) in self.rows.iter().zip(&mut self.ways) {
             *way = row.local(&row.sum(&work.before));
         }
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let (slope, curve) = (dot(&work.linear, &work.before), dot(&work.product, &work.before));
         let slope_at = |scale: f64| -> f64 {
             let mut sum = slope + scale * curve;

@@ -10,7 +10,7 @@ use std::time::Instant;
 use toile_num::{Matrix, Vector};
 use toile_solve::SolveError;
 
-use super::rows::{ContactStatus, Row, alone, at};
+use super::rows::{ContactStatus, Row, alone, at, dot};
 use super::stage::{StageProblem, StageReport, Workspace};
 use super::system::{Neighbourhood, System};
 
@@ -243,7 +243,6 @@ impl<'a> Linearised<'a> {
     /// Part of the correction after which the linearised problem gains nothing more.
     fn damped(&self) -> f64 {
         let work = &*self.work;
-        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let (slope, curve) =
             (dot(&work.linear, &work.correction), dot(&work.product, &work.correction));
         let ways: Vec<[Vector<3>; 2]> = (0..self.rows.len())

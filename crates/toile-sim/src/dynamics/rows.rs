@@ -268,6 +268,10 @@ fn direction(local: &Vector<3>) -> [f64; 2] {
     if size > 0.0 { [local[1] / size, local[2] / size] } else { [0.0; 2] }
 }
 
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
 /// Entries i, i + 1, i + 2.
 pub(crate) fn at(a: &[f64], i: usize) -> Vector<3> {
     Vector::<3>::new(a[i], a[i + 1], a[i + 2])

@@ -482,9 +482,8 @@ impl<S: ContactSource> Simulator<S> {
     }
 
     fn safe_part(&mut self, from: &Moving, after: &Moving) -> Result<f64, SimError> {
-        let vertices = self.model.vertices();
-        let at = |state: &State| vertices.iter().map(|&v| self.model.position(state, v)).collect();
-        let (start, end): (Vec<_>, Vec<_>) = (at(&from.position), at(&after.position));
+        let (start, end) =
+            (self.model.positions(&from.position), self.model.positions(&after.position));
         self.source.safe_part(&start, &end, from.time, after.time)
     }
 
