@@ -467,7 +467,11 @@ fn judge(
     let depth = depth(positions)?;
     c.penetration = Some(depth);
     let mut bad = Vec::new();
-    if !c.certified {
+    if !c.certified && found.contacts.is_empty() && !found.model.fixed().contains(&true) {
+        bad.push(
+            "nothing holds it: it falls past every collider; start it above one, or pin it".into(),
+        );
+    } else if !c.certified {
         bad.push(c.reason.clone());
     }
     if let Some(gap) = c.cone_gap.filter(|g| *g > CERTIFIED_RESIDUAL) {

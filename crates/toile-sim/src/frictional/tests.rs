@@ -110,3 +110,12 @@ fn a_cloth_over_a_block_is_held_between_its_vertices_too() {
     let weight = WEIGHT * 0.16;
     assert!((carried(&found) - Vec3::z() * weight).norm() < 1e-6 * weight);
 }
+
+#[test]
+fn what_misses_every_collider_is_told_to_fall() {
+    let mesh = generate::sheet(3, 0.2);
+    let ball = Shape::sphere(Vec3::new(5.0, 0.0, 0.0), 0.1).unwrap();
+    let found = drape(&mesh, -9.81 * Vec3::z(), vec![collider(ball, 0.4)]);
+    let c = &found.equilibrium.certificate;
+    assert!(!c.certified && c.reason.contains("nothing holds it"), "{c:?}");
+}
