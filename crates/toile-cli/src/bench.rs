@@ -34,6 +34,7 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure>
         Task::Random => crate::bench_random::run(args, global),
         Task::Friction => crate::bench_friction::run(args, global),
         Task::Inverse => crate::bench_inverse::run(args, global),
+        Task::Targets => crate::bench_targets::run(args, global),
     }
 }
 
