@@ -15,6 +15,7 @@ mod kkt;
 mod nearest;
 mod search;
 mod settle;
+mod slide;
 mod touch;
 
 pub use design::{
