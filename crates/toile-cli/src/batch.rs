@@ -175,6 +175,8 @@ fn run_one(list: &JobList, job: &Job, program: &Path, out: &Path) -> Result<bool
             .map_err(|e| Failure(format!("cannot start {}: {e}", program.display())))?;
         let end = wait(&mut child, list.timeout.map(Duration::from_secs_f64))?;
         let said = fs::read_to_string(&errors).unwrap_or_default();
+        // One line: it goes into a table.
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         if said.is_empty() {
             let _ = fs::remove_file(&errors);
         }
@@ -185,14 +187,14 @@ fn run_one(list: &JobList, job: &Job, program: &Path, out: &Path) -> Result<bool
                 break ("finished".to_string(), String::new());
             }
             End::Code(0) => break ("certified".into(), String::new()),
-            End::Code(1) => break ("not certified".into(), said.trim().to_string()),
+            End::Code(1) => break ("not certified".into(), said),
             // Bad input does not get better.
-            End::Code(2) => break ("failed".into(), said.trim().to_string()),
+            End::Code(2) => break ("failed".into(), said),
             End::Code(_) | End::Crashed(_) | End::Late if again => {}
             End::Code(code) => {
-                break ("failed".into(), format!("exit code {code}: {}", said.trim()));
+                break ("failed".into(), format!("exit code {code}: {}", said));
             }
-            End::Crashed(how) => break ("failed".into(), format!("{how}: {}", said.trim())),
+            End::Crashed(how) => break ("failed".into(), format!("{how}: {}", said)),
             End::Late => {
                 let most = list.timeout.unwrap_or(0.0);
                 break ("failed".into(), format!("not done within {most} s"));

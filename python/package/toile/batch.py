@@ -117,7 +117,7 @@ def run_job(job: Job, out: str | os.PathLike) -> dict[str, Any]:
             record |= {"state": "certified" if found.certified else "not certified"}
             record |= {"reason": "" if found.certified else found.reason}
     except ToileError as error:
-        record |= {"state": "failed", "reason": str(error)}
+        record |= {"state": "failed", "reason": " ".join(str(error).split())}
     record |= {"attempts": 1, "seconds": time.perf_counter() - begun}
     _write(os.path.join(folder, "job.json"), json.dumps(record, indent=2) + "\n")
     return record
