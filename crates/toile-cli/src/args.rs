@@ -82,6 +82,7 @@ Writes into DIR, in the units and axes of the input and with its vertex order:
   certificate.json      is it an equilibrium? figures, verdict and reason
   contacts.jsonl        with colliders or self-contact: place, normal and force [N] of every contact
   log.jsonl             one line per Newton step, and where the time went
+  report.html           all of it on one page: pictures, plots, the certificate in words
 For rods: rod_0.csv, … with s,x,y,z and the frame d1, d2, d3 at --stations points, and certificate.json.
 
 On colliders, or with [self_contact], the cloth first falls with exact friction until it rests, which takes longer;
@@ -130,6 +131,7 @@ Writes into DIR:
   summary.json          time per step and its parts, errors, energies
   last.png              a picture of the end
   checkpoint.txt        where to go on with --resume, to the same bits
+  report.html           pictures, energies, contacts and times on one page
 Fibres ([[rod]], [[hair]]): frames are polylines, contacts say which fibres touch; there is no --resume for them.
 
 Ctrl-C stops after the current step.
@@ -170,6 +172,7 @@ Writes into DIR, in the units and axes of the input and with its vertex order:
   inversion.glb         target, rest shape, equilibrium and the target made as drawn, side by side
   simulation.toml       a scene for `toile simulate`: it should stay where it is
   log.jsonl             one line per step
+  report.html           all of it on one page: pictures, plots, the certificate in words
 
 Scenes of fibres have a table [[rod]] with `curve = \"strand.obj\"`, or [[hair]] with `strands = \"hair.obj\"` (also .ply with strand
 numbers, .hair, .tfx), and write
@@ -235,7 +238,7 @@ pub(crate) struct CheckArgs {
 }
 
 const VALIDATE_HELP: &str = "\
-Each writes a table (CSV) and figures (SVG) into DIR and prints OK or KO by its tolerance.
+Each writes a table (CSV), figures (SVG) and report.html into DIR and prints OK or KO by its tolerance.
 
 Examples:
   toile validate cantilever --out report
@@ -500,6 +503,7 @@ Solvers:
 Writes into DIR:
   solution.json         r, u, status (O off, T stick, S slip), residuals, iterations; per problem of a set
   answers.json          for a set: the forces by id
+  report.html           convergence, use of the cones and a table on one page
 
 Examples:
   toile friction problem.json --out result

@@ -11,7 +11,7 @@ use crate::args::{Global, InvertArgs};
 use crate::drape::make_folder;
 use crate::invert_files::{certificate, write_all};
 use crate::progress::{Share, catch_interrupts};
-use crate::{Failure, Outcome, json, rod, rod_invert};
+use crate::{Failure, Outcome, json, rod, rod_invert, show};
 
 pub(crate) fn run(args: &InvertArgs, global: &Global) -> Result<Outcome, Failure> {
     let scene = load_scene(&args.scene)?;
@@ -41,10 +41,18 @@ pub(crate) fn invert_to(
     make_folder(out)?;
     let clock = Instant::now();
     let mut progress = Share::new(global.quiet || global.json);
-    let found = toile::invert(scene, settings, |step| progress.tell(share(step), &words(step)));
+    let mut phases = Phases::new();
+    let found = toile::invert(scene, settings, |step| {
+        phases.see(step.phase);
+        progress.tell(share(step), &words(step))
+    });
     progress.finish();
     let found = found?;
-    let names = write_all(out, scene, &found)?;
+    let mut names = write_all(out, scene, &found)?;
+    let mut account = show::of_inversion(scene, &found).about("invert", scene);
+    account.timings = phases.timings();
+    account.write(out, &names)?;
+    names.push(show::REPORT.into());
     if global.json {
         json::print(&certificate(&found).pretty());
     } else if global.quiet {
@@ -56,6 +64,50 @@ pub(crate) fn invert_to(
         json::print(&format!("written to {}: {}", out.display(), names.join(", ")));
     }
     Ok(found)
+}
+
+/// Time spent in each part of an inversion: what passes before a part is first seen belongs to it.
+struct Phases {
+    last: Instant,
+    seconds: [f64; 5],
+    now: usize,
+}
+
+impl Phases {
+    const NAMES: [&str; 5] = [
+        "putting on the weight",
+        "improving the match",
+        "letting it go",
+        "simulating the result",
+        "judging and draping it as drawn",
+    ];
+
+    fn new() -> Self {
+        Self { last: Instant::now(), seconds: [0.0; 5], now: 0 }
+    }
+
+    fn see(&mut self, phase: Phase) {
+        self.now = match phase {
+            Phase::Weight => 0,
+            Phase::Match => 1,
+            Phase::Settle => 2,
+            Phase::Drift => 3,
+            Phase::Naive => 4,
+        };
+        self.add(self.now);
+    }
+
+    fn add(&mut self, part: usize) {
+        self.seconds[part] += self.last.elapsed().as_secs_f64();
+        self.last = Instant::now();
+    }
+
+    fn timings(mut self) -> Vec<(String, f64)> {
+        // After the last step came its end.
+        self.add(self.now);
+        let all = Self::NAMES.iter().zip(self.seconds);
+        all.filter(|(_, s)| *s > 0.0).map(|(n, s)| ((*n).into(), s)).collect()
+    }
 }
 
 fn share(step: &InverseStep) -> f64 {

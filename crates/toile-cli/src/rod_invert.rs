@@ -11,7 +11,7 @@ use crate::args::Global;
 use crate::drape::make_folder;
 use crate::json::{self, Object};
 use crate::rod::STATIONS;
-use crate::{Failure, Outcome};
+use crate::{Failure, Outcome, show};
 
 /// Tables of single fibres that are written; hair of thousands goes into joined files only.
 const MOST_TABLES: usize = 100;
@@ -26,11 +26,23 @@ pub(crate) fn invert(scene: &Scene, out: &Path, global: &Global) -> Result<Outco
     } else {
         Some(invert_contacts(scene, &mut found, DRIFT_TIME)?)
     };
-    let names = write_all(scene, out, &found)?;
+    let mut names = write_all(scene, out, &found)?;
     let contact = contact.as_ref();
     let certificate = certificate(&found, contact);
     atomic_write(out.join("certificate.json"), |w| writeln!(w, "{}", certificate.pretty()))?;
     let certified = is_certified(&found, contact);
+    let mut account = show::of_fibre_inversion(
+        scene,
+        &found,
+        contact,
+        (certified, &reason(&found, contact)),
+        residual(&found, contact),
+        clock.elapsed().as_secs_f64(),
+    )
+    .about("invert", scene);
+    account.notes.clone_from(&notes);
+    account.write(out, &names)?;
+    names.push(show::REPORT.into());
     if global.json {
         json::print(&certificate.pretty());
     } else if global.quiet {

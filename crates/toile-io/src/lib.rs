@@ -36,7 +36,6 @@ mod mesh;
 mod model;
 mod obj;
 mod obj_write;
-mod picture;
 mod ply;
 mod ply_header;
 mod ply_write;
@@ -57,6 +56,7 @@ mod weld;
 
 pub use atomic::{WriteError, atomic_write};
 pub use axes::{Axes, Up};
+pub use base64::encode as base64_encode;
 pub use checkpoint::{
     CheckpointError, contact_words, parse_checkpoint, read_checkpoint, write_checkpoint,
 };
@@ -71,7 +71,6 @@ pub use mesh::{Group, MeshData, MeshFormat, Stitch, parse_mesh, read_mesh, sniff
 pub use model::{LoadedShell, load_shell, load_shells, scene_gravity, unsupported_piece};
 pub use obj::{parse_stitches, read_stitches};
 pub use obj_write::{ObjWriter, obj_to, write_obj};
-pub use picture::{Picture, PictureMesh, View, png_to, render};
 pub use ply_write::{PlyWriter, ply_to, write_ply};
 pub use rods::{DrawnFibre, LoadedRod, load_drawn, load_rods, write_natural, write_stations};
 pub use scene::{

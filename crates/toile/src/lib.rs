@@ -38,6 +38,7 @@
 //! | colliders, contacts, continuous detection | [`contact`] |
 //! | dry friction: the conic kernel | [`solve_friction`], [`cone`] |
 //! | reference solutions and protocols | [`validate`] |
+//! | pictures, plots, pages | [`report`] |
 
 mod drape;
 mod fields;
@@ -65,6 +66,7 @@ pub use toile_geometry as geometry;
 pub use toile_inverse as inverse;
 pub use toile_io as io;
 pub use toile_num as num;
+pub use toile_report as report;
 pub use toile_rod as rod;
 pub use toile_sim as sim;
 pub use toile_solve as solve;

@@ -7,6 +7,7 @@ mod drape;
 mod friction;
 mod invert;
 mod refusals;
+mod report;
 mod rod;
 mod simulate;
 mod validate;
