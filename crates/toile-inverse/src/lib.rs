@@ -6,11 +6,13 @@
 mod cone;
 mod design;
 mod error;
+mod exact;
 mod feasible;
 pub mod gallery;
 mod garment;
 mod judge;
 mod kkt;
+mod nearest;
 mod search;
 mod settle;
 mod touch;
