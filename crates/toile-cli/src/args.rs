@@ -13,6 +13,7 @@ Examples:
   toile validate cantilever --out report  is the shell right? tables, figures and a verdict
   toile drape scene.toml --out result     find the equilibrium and certify it
   toile invert dress.toml --out result    find the rest shape that holds the drawn one, and certify it
+  toile view result                       look at it: layers, fields, forces, verdict
   toile friction problem.json --out r     solve contacts with dry friction
   toile schema > scene.schema.json        for editors that complete and check scene files
 
@@ -57,6 +58,8 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     /// Find the rest shape, or the natural curvatures of fibres, for which a target is a stable equilibrium.
     Invert(InvertArgs),
+    /// Look at a result or a scene in the browser.
+    View(ViewArgs),
     /// Say in words what is wrong with a mesh or a scene.
     Check(CheckArgs),
     /// Measure shells against reference curves and judge them.
@@ -119,6 +122,41 @@ pub(crate) struct DrapeArgs {
     pub(crate) drift: Option<f64>,
 }
 
+const VIEW_HELP: &str = "\
+Serves a page on this machine only, under an address with a secret in it, prints that address and opens it. Layers side by
+side, fields as colours, contact forces with their cones, time line, plots, the certificate in words.
+Ctrl-C ends it. A folder that holds only a report (of validate or friction) has that opened.
+
+Examples:
+  toile view toile-demo
+  toile view motion --no-open             print the address only
+  toile view scene.toml                   what a scene starts from
+
+Mouse: drag turns, right drag shifts, wheel zooms. Keys: 1 3 7 (with Ctrl from behind), 4 6 8 2 turn, 5 parallel, . frame all,
+Z wireframe, space play, arrows one frame, P picture, N panel.";
+
+#[derive(Debug, Args)]
+#[command(after_help = VIEW_HELP)]
+pub(crate) struct ViewArgs {
+    /// The folder of a result, or a scene.
+    #[arg(value_name = "DIR|SCENE")]
+    pub(crate) what: PathBuf,
+    /// Print the address, open nothing.
+    #[arg(long)]
+    pub(crate) no_open: bool,
+}
+
+/// Watching a command while it runs.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct LiveArgs {
+    /// Watch it in the browser while it runs, with a stop button there; stays until Ctrl-C.
+    #[arg(long)]
+    pub(crate) view: bool,
+    /// With --view: print the address, open nothing.
+    #[arg(long, requires = "view")]
+    pub(crate) no_open: bool,
+}
+
 const SIMULATE_HELP: &str = "\
 The scene needs a table [time] (step, duration; also frame, integrator, damping, newton_steps) and has
 [[collider]] tables (mesh, plane, sphere, cylinder, capsule, cone, box, torus; friction, gap, motion) and
@@ -139,6 +177,7 @@ Ctrl-C stops after the current step.
 Examples:
   toile simulate scene.toml --out motion
   toile simulate scene.toml --out motion --resume
+  toile simulate scene.toml --out motion --view
 
 Exit codes: 0 done, 1 stopped early or cloth had to be held before a collision, 2 bad input.";
 
@@ -156,6 +195,8 @@ pub(crate) struct SimulateArgs {
     /// Move cloth that starts inside a collider to its surface first.
     #[arg(long)]
     pub(crate) push_out: bool,
+    #[command(flatten)]
+    pub(crate) live: LiveArgs,
 }
 
 const INVERT_HELP: &str = "\
@@ -188,6 +229,7 @@ Ctrl-C stops after the current step and writes the best so far; a second one sto
 Examples:
   toile invert dress.toml --out result
   toile invert dress.toml --out result --json | jq .verdict
+  toile invert dress.toml --out result --view
   toile simulate result/simulation.toml --out motion
 
 Exit codes: 0 certified, 1 not certified (the best is written all the same), 2 bad input.";
@@ -206,6 +248,8 @@ pub(crate) struct InvertArgs {
     /// Do not simulate the result.
     #[arg(long)]
     pub(crate) no_drift: bool,
+    #[command(flatten)]
+    pub(crate) live: LiveArgs,
 }
 
 #[derive(Clone, Copy, Debug, Default, Args)]

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use toile::contact::Collider;
 use toile::geometry::Vec3;
@@ -13,12 +14,14 @@ use toile::sim::dynamics::{ContactForce, ContactStatus};
 use toile::{Simulation, shell_fields};
 
 use crate::Failure;
-use crate::show::{self, Account, FolderStore, MovingBodies, Record, Surfaces};
+use crate::show::{self, Account, Course, FolderStore, MovingBodies, Record, Surfaces};
+use crate::view::Teller;
 
 /// A record that grows by a frame at a time.
 pub(crate) struct Film {
     record: Record,
     bodies: MovingBodies,
+    pace: Pace,
 }
 
 impl Film {
@@ -28,9 +31,10 @@ impl Film {
         scene: &Scene,
         simulation: &Simulation,
         kept: usize,
+        teller: Option<Teller>,
     ) -> Result<Self, Failure> {
         let old = if kept > 0 { fs::read_to_string(out.join(INDEX)).ok() } else { None };
-        let store = FolderStore::open(out, old.is_some(), None)?;
+        let store = FolderStore::open(out, old.is_some(), teller.clone())?;
         let title = Account::default().about("simulate", scene).title;
         let mut record = Record::new(store, &title, &show::command(), &show::version());
         let surfaces = Surfaces::new(&simulation.shells);
@@ -45,11 +49,11 @@ impl Film {
             // Without it the frames begin where the run goes on.
             record.continue_frames(&old, kept + 1);
         }
-        Ok(Self { record, bodies: MovingBodies::new(scene) })
+        Ok(Self { record, bodies: MovingBodies::new(scene), pace: Pace::new(teller.is_some()) })
     }
 
     /// Adds the present moment.
-    pub(crate) fn add(&mut self, simulation: &Simulation) -> Result<(), Failure> {
+    pub(crate) fn add(&mut self, simulation: &Simulation, course: &Course) -> Result<(), Failure> {
         let (positions, fields) = now(simulation);
         let positions: Vec<Point> = positions.iter().map(|p| (*p).into()).collect();
         let time = simulation.simulator.time();
@@ -64,12 +68,45 @@ impl Film {
             bodies: &bodies,
         };
         self.record.frame(&frame)?;
-        Ok(self.record.flush(Progress::Running, "simulating")?)
+        let doing = format!("{time:.3} s, {} contacts", touches.len());
+        self.pace.flush(&mut self.record, course, &doing)
     }
 
     /// Closes the record with what came out.
     pub(crate) fn finish(mut self, account: &Account) -> Result<(), Failure> {
         account.finish(&mut self.record)
+    }
+}
+
+/// How often the index is written while frames come: often for those who watch, never for most of the time.
+pub(crate) struct Pace {
+    live: bool,
+    next: Instant,
+}
+
+impl Pace {
+    pub(crate) fn new(live: bool) -> Self {
+        Self { live, next: Instant::now() }
+    }
+
+    /// Writes the index if it is time to.
+    pub(crate) fn flush(
+        &mut self,
+        record: &mut Record,
+        course: &Course,
+        doing: &str,
+    ) -> Result<(), Failure> {
+        let begun = Instant::now();
+        if begun < self.next {
+            return Ok(());
+        }
+        if self.live {
+            record.plots(&course.plots());
+        }
+        record.flush(Progress::Running, doing)?;
+        let least = Duration::from_millis(if self.live { 100 } else { 2000 });
+        self.next = Instant::now() + least.max(20 * begun.elapsed());
+        Ok(())
     }
 }
 

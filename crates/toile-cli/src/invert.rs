@@ -1,16 +1,19 @@
 //! `toile invert`.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use toile::inverse::{InverseSettings, InverseStep, Phase};
 use toile::io::{Scene, load_scene};
+use toile::report::record::Progress;
 use toile::{SceneInversion, invert_settings};
 
 use crate::args::{Global, InvertArgs};
 use crate::drape::make_folder;
 use crate::invert_files::{certificate, write_all};
 use crate::progress::{Share, catch_interrupts};
+use crate::show::{Account, FolderStore, Record};
+use crate::view::{Live, Teller};
 use crate::{Failure, Outcome, json, rod, rod_invert, show};
 
 pub(crate) fn run(args: &InvertArgs, global: &Global) -> Result<Outcome, Failure> {
@@ -25,7 +28,10 @@ pub(crate) fn run(args: &InvertArgs, global: &Global) -> Result<Outcome, Failure
     if args.no_drift {
         settings.drift_time = 0.0;
     }
-    let found = invert_to(&scene, &args.out, &settings, global)?;
+    make_folder(&args.out)?;
+    let live = Live::start(&args.out, args.live, global)?;
+    let found = invert_to(&scene, &args.out, &settings, live.teller(), global)?;
+    live.stay(global);
     let certified = found.result.certificate.certified;
     Ok(if certified { Outcome::Good } else { Outcome::Doubtful })
 }
@@ -35,6 +41,7 @@ pub(crate) fn invert_to(
     scene: &Scene,
     out: &Path,
     settings: &InverseSettings,
+    live: Option<Teller>,
     global: &Global,
 ) -> Result<SceneInversion, Failure> {
     catch_interrupts();
@@ -42,8 +49,10 @@ pub(crate) fn invert_to(
     let clock = Instant::now();
     let mut progress = Share::new(global.quiet || global.json);
     let mut phases = Phases::new();
+    let mut watched = Watched::open(scene, out, live)?;
     let found = toile::invert(scene, settings, |step| {
         phases.see(step.phase);
+        watched.see(step);
         progress.tell(share(step), &words(step))
     });
     progress.finish();
@@ -51,7 +60,7 @@ pub(crate) fn invert_to(
     let mut names = write_all(out, scene, &found)?;
     let mut account = show::of_inversion(scene, &found).about("invert", scene);
     account.timings = phases.timings();
-    account.write(out, &names)?;
+    account.write_with(out, &names, watched.teller)?;
     names.push(show::REPORT.into());
     if global.json {
         json::print(&certificate(&found).pretty());
@@ -64,6 +73,41 @@ pub(crate) fn invert_to(
         json::print(&format!("written to {}: {}", out.display(), names.join(", ")));
     }
     Ok(found)
+}
+
+/// The record of a search that is watched: where it starts, and how it goes.
+struct Watched {
+    record: Option<Record>,
+    teller: Option<Teller>,
+    history: Vec<InverseStep>,
+    next: Instant,
+}
+
+impl Watched {
+    fn open(scene: &Scene, out: &Path, teller: Option<Teller>) -> Result<Self, Failure> {
+        let mut record = None;
+        if teller.is_some() {
+            let store = FolderStore::open(out, false, teller.clone())?;
+            let title = Account::default().about("invert", scene).title;
+            let mut new = Record::new(store, &title, &show::command(), &show::version());
+            new.stage(&show::target_stage(scene)?)?;
+            new.flush(Progress::Running, "looking at the target")?;
+            record = Some(new);
+        }
+        Ok(Self { record, teller, history: Vec::new(), next: Instant::now() })
+    }
+
+    fn see(&mut self, step: &InverseStep) {
+        let Some(record) = &mut self.record else { return };
+        self.history.push(*step);
+        if Instant::now() < self.next {
+            return;
+        }
+        record.plots(&show::search_plots(&self.history));
+        // What cannot be shown must not end the search.
+        let _ = record.flush(Progress::Running, &words(step));
+        self.next = Instant::now() + Duration::from_millis(200);
+    }
 }
 
 /// Time spent in each part of an inversion: what passes before a part is first seen belongs to it.
@@ -92,7 +136,7 @@ impl Phases {
             Phase::Match => 1,
             Phase::Settle => 2,
             Phase::Drift => 3,
-            Phase::Naive => 4,
+            Phase::Drape | Phase::Naive => 4,
         };
         self.add(self.now);
     }

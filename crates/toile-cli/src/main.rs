@@ -24,6 +24,7 @@ mod show;
 mod simulate;
 mod summary;
 mod validate;
+mod view;
 
 use std::process::ExitCode;
 
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         Command::Drape(args) => drape::run(args, global),
         Command::Simulate(args) => simulate::run(args, global),
         Command::Invert(args) => invert::run(args, global),
+        Command::View(args) => view::run(args, global),
         Command::Check(args) => check::run(args, global),
         Command::Validate(protocol) => validate::run(protocol, global),
         Command::Friction(args) => friction::run(args, global),

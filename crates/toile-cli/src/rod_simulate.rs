@@ -6,16 +6,18 @@ use std::path::Path;
 use std::time::Instant;
 
 use toile::io::{Scene, atomic_write, write_strands};
-use toile::report::record::{Frame, Progress};
+use toile::report::record::Frame;
 use toile::report::stage::{Stage, Touch};
 use toile::rod::{Assembly, AssemblyReport, FibreContact, FibreContactKey, energies};
 use toile::rod_assembly;
 
 use crate::args::{Global, SimulateArgs};
 use crate::drape::make_folder;
+use crate::film::Pace;
 use crate::json::{self, Object};
 use crate::progress::{Share, catch_interrupts, interrupted};
 use crate::show::{self, Account, Course, FolderStore, MovingBodies, Record, Strands, touch_of};
+use crate::view::{Live, Teller};
 use crate::{Failure, Outcome};
 
 /// Moves the fibres of a scene, writes everything and says so.
@@ -49,8 +51,9 @@ pub(crate) fn simulate(
     write_frame(scene, &args.out, 0, &assembly)?;
     let mut course = Course::default();
     let start = strands_of(&assembly);
-    let mut film = FibreFilm::open(&args.out, scene, &assembly)?;
-    film.add(scene, &assembly, &[])?;
+    let live = Live::start(&args.out, args.live, global)?;
+    let mut film = FibreFilm::open(&args.out, scene, &assembly, live.teller())?;
+    film.add(scene, &assembly, &[], &course)?;
     let mut touches = Vec::new();
     let (mut done, mut worst, mut deepest, mut most, mut failed) = (0, 0.0f64, 0.0f64, 0, 0);
     for step in 1..=steps {
@@ -68,7 +71,7 @@ pub(crate) fn simulate(
         if step % per_frame == 0 || step == steps {
             let frame = step.div_ceil(per_frame);
             write_frame(scene, &args.out, frame, &assembly)?;
-            film.add(scene, &assembly, &report.contacts)?;
+            film.add(scene, &assembly, &report.contacts, &course)?;
             for contact in &report.contacts {
                 writeln!(contacts, "{}", contact_line(scene, frame, contact).line())?;
             }
@@ -121,6 +124,7 @@ pub(crate) fn simulate(
             args.out.display()
         ));
     }
+    live.stay(global);
     Ok(if done == steps && failed == 0 { Outcome::Good } else { Outcome::Doubtful })
 }
 
@@ -141,11 +145,18 @@ fn write_frame(
 struct FibreFilm {
     record: Record,
     bodies: MovingBodies,
+    pace: Pace,
 }
 
 impl FibreFilm {
-    fn open(out: &Path, scene: &Scene, assembly: &Assembly) -> Result<Self, Failure> {
-        let store = FolderStore::open(out, false, None)?;
+    fn open(
+        out: &Path,
+        scene: &Scene,
+        assembly: &Assembly,
+        teller: Option<Teller>,
+    ) -> Result<Self, Failure> {
+        let pace = Pace::new(teller.is_some());
+        let store = FolderStore::open(out, false, teller)?;
         let title = Account::default().about("simulate", scene).title;
         let mut record = Record::new(store, &title, &show::command(), &show::version());
         let radius = radius(assembly);
@@ -154,7 +165,7 @@ impl FibreFilm {
         let bodies = show::bodies(scene, &assembly.colliders, 0.0, &layers);
         record.stage(&Stage { layers, bodies, touches: Vec::new() })?;
         record.begin_frames("time, s", 0, false);
-        Ok(Self { record, bodies: MovingBodies::new(scene) })
+        Ok(Self { record, bodies: MovingBodies::new(scene), pace })
     }
 
     fn add(
@@ -162,6 +173,7 @@ impl FibreFilm {
         scene: &Scene,
         assembly: &Assembly,
         contacts: &[FibreContact],
+        course: &Course,
     ) -> Result<(), Failure> {
         let layer = strands_of(assembly).layer("", 0.0);
         let placed = self.bodies.at(&assembly.colliders, assembly.time);
@@ -176,7 +188,8 @@ impl FibreFilm {
             touches: &touches,
             bodies: &bodies,
         })?;
-        Ok(self.record.flush(Progress::Running, "simulating")?)
+        let doing = format!("{time:.3} s, {} contacts", touches.len());
+        self.pace.flush(&mut self.record, course, &doing)
     }
 
     fn finish(mut self, account: &Account) -> Result<(), Failure> {

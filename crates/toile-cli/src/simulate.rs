@@ -18,6 +18,7 @@ use crate::film::{self, Film};
 use crate::json::{self, Object};
 use crate::progress::{catch_interrupts, interrupted};
 use crate::show::{self, Course, Surfaces};
+use crate::view::Live;
 use crate::{Failure, Outcome};
 
 pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failure> {
@@ -64,13 +65,15 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
     }
     let clock = Instant::now();
     let mut log = Log::open(&args.out, done, per_frame)?;
-    let mut film = Film::open(&args.out, &scene, &simulation, done.div_ceil(per_frame))?;
+    let live = Live::start(&args.out, args.live, global)?;
+    let kept = done.div_ceil(per_frame);
+    let mut film = Film::open(&args.out, &scene, &simulation, kept, live.teller())?;
+    let mut course = Course::default();
     if done == 0 {
         write_frame(&args.out, 0, &simulation)?;
-        film.add(&simulation)?;
+        film.add(&simulation, &course)?;
     }
     let mut last = Instant::now();
-    let mut course = Course::default();
     let mut totals = Totals::default();
     let mut stopped = false;
     while done < steps {
@@ -88,7 +91,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
         if done % per_frame == 0 || done == steps {
             let frame = done.div_ceil(per_frame);
             write_frame(&args.out, frame, &simulation)?;
-            film.add(&simulation)?;
+            film.add(&simulation, &course)?;
             log.frame(frame, &simulation)?;
             log.flush()?;
             write_checkpoint(&checkpoint_file, done, &simulation.simulator.checkpoint())?;
@@ -145,6 +148,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
     if stopped {
         json::tell("stopped on request; --resume goes on from the last frame");
     }
+    live.stay(global);
     Ok(if stopped || totals.held > 0 { Outcome::Doubtful } else { Outcome::Good })
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use toile::contact::{Bounds, Collider};
 use toile::geometry::Vec3;
-use toile::inverse::Phase;
-use toile::io::{LoadedShell, Scene, load_colliders};
+use toile::inverse::{InverseStep, Phase};
+use toile::io::{LoadedShell, Scene, SceneError, load_colliders, load_shells};
 use toile::report::figures::Values;
 use toile::report::picture::ColourMap;
 use toile::report::plot::{Axis, Plot, Series};
@@ -298,29 +298,50 @@ pub(crate) fn of_inversion(scene: &Scene, found: &SceneInversion) -> Account {
     }
 }
 
+/// The target of a scene on what it lies on.
+pub(crate) fn target_stage(scene: &Scene) -> Result<Stage, SceneError> {
+    let shells = load_shells(scene)?;
+    let target: Vec<Vec3> = shells.iter().flat_map(|s| s.shell.positions.iter().copied()).collect();
+    let layers = vec![Surfaces::new(&shells).layer("target", &target, Vec::new())];
+    let bodies = bodies(scene, &load_colliders(scene)?, 0.0, &layers);
+    Ok(Stage { layers, bodies, touches: Vec::new() })
+}
+
 /// How the search for a rest shape went.
-pub(crate) fn search_plots(history: &[toile::inverse::InverseStep]) -> Vec<Plot> {
-    let steps: Vec<_> =
-        history.iter().filter(|s| matches!(s.phase, Phase::Weight | Phase::Match)).collect();
-    if steps.is_empty() {
-        return Vec::new();
-    }
-    let points = |f: fn(&toile::inverse::InverseStep) -> f64| -> Vec<(f64, f64)> {
+pub(crate) fn search_plots(history: &[InverseStep]) -> Vec<Plot> {
+    let of = |phases: &[Phase]| -> Vec<&InverseStep> {
+        history.iter().filter(|s| phases.contains(&s.phase)).collect()
+    };
+    let points = |steps: &[&InverseStep], f: fn(&InverseStep) -> f64| -> Vec<(f64, f64)> {
         steps.iter().enumerate().map(|(i, s)| (i as f64, f(s))).collect()
     };
-    vec![
-        Plot::new("Way to the target", Axis::linear("step"), Axis::log("distance, m"))
-            .with(Series::line("largest", points(|s| s.distance)))
-            .with(Series::line("root mean square", points(|s| s.rms))),
-        Plot::new(
-            "Weight carried, forces outside their cones",
-            Axis::linear("step"),
-            Axis::linear("part"),
-        )
-        .with(Series::line("part of the weight", points(|s| s.load)))
-        .with(Series::line("contacts outside, part of the most", {
-            let most = steps.iter().map(|s| s.outside).max().unwrap_or(0).max(1) as f64;
-            steps.iter().enumerate().map(|(i, s)| (i as f64, s.outside as f64 / most)).collect()
-        })),
-    ]
+    let mut out = Vec::new();
+    let rising = of(&[Phase::Weight]);
+    if !rising.is_empty() {
+        let (x, y) = (Axis::linear("step"), Axis::log("forces left / weight of a vertex"));
+        out.push(
+            Plot::new("Balance at the target", x, y)
+                .with(Series::line("", points(&rising, |s| s.distance))),
+        );
+        out.push(
+            Plot::new("Weight that is carried", Axis::linear("step"), Axis::linear("part"))
+                .with(Series::line("", points(&rising, |s| s.load))),
+        );
+    }
+    let near = of(&[Phase::Match]);
+    if !near.is_empty() {
+        out.push(
+            Plot::new("Way to the target", Axis::linear("step"), Axis::log("distance, m"))
+                .with(Series::line("largest", points(&near, |s| s.distance)))
+                .with(Series::line("root mean square", points(&near, |s| s.rms))),
+        );
+    }
+    let settling = of(&[Phase::Settle]);
+    if !settling.is_empty() {
+        out.push(
+            Plot::new("Coming to rest", Axis::linear("step"), Axis::log("largest speed, m/s"))
+                .with(Series::line("", points(&settling, |s| s.distance))),
+        );
+    }
+    out
 }

@@ -33,7 +33,7 @@ impl Strands {
         self.positions.extend(points);
     }
 
-    fn rod(&mut self, rod: &toile::rod::Rod, q: &[Vec3]) {
+    pub(crate) fn rod(&mut self, rod: &toile::rod::Rod, q: &[Vec3]) {
         let count = FINE * rod.lengths().len() + 1;
         let stations = rod.equal_stations(q, count);
         self.values.extend(stations.iter().map(|s| {

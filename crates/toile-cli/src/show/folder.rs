@@ -3,10 +3,11 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use toile::io::atomic_write;
 use toile::report::record::{INDEX, Recorder, Store, is_array_name};
+
+use crate::view::Teller;
 
 /// Folder of the arrays.
 pub(crate) const ARRAYS: &str = "view";
@@ -18,16 +19,12 @@ pub(crate) type Record = Recorder<FolderStore>;
 #[derive(Clone)]
 pub(crate) struct FolderStore {
     out: PathBuf,
-    changed: Option<Arc<dyn Fn() + Send + Sync>>,
+    changed: Option<Teller>,
 }
 
 impl FolderStore {
     /// A store in `out`; what an earlier record left there goes, unless it is `kept`.
-    pub(crate) fn open(
-        out: &Path,
-        kept: bool,
-        changed: Option<Arc<dyn Fn() + Send + Sync>>,
-    ) -> io::Result<Self> {
+    pub(crate) fn open(out: &Path, kept: bool, changed: Option<Teller>) -> io::Result<Self> {
         let arrays = out.join(ARRAYS);
         fs::create_dir_all(&arrays)?;
         if !kept {

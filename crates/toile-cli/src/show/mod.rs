@@ -20,9 +20,12 @@ use toile::report::shots;
 use toile::report::stage::Stage;
 
 use crate::Failure;
+use crate::view::Teller;
 
 pub(crate) use asked::of_scene;
-pub(crate) use cloth::{Surfaces, bodies, of_drape, of_inversion, stretch_and_bending};
+pub(crate) use cloth::{
+    Surfaces, bodies, of_drape, of_inversion, search_plots, stretch_and_bending, target_stage,
+};
 pub(crate) use fibres::{Strands, of_fibre_drape, of_fibre_inversion, touch_of};
 pub(crate) use folder::{FolderStore, Record};
 pub(crate) use kernel::of_friction;
@@ -63,13 +66,25 @@ impl Account {
     /// Writes the report, and the record for the viewer where there is something to see, into a folder that holds the
     /// `names`d files already.
     pub(crate) fn write(&self, out: &Path, names: &[String]) -> Result<(), Failure> {
+        self.write_with(out, names, None)
+    }
+
+    /// The same, telling who watches.
+    pub(crate) fn write_with(
+        &self,
+        out: &Path,
+        names: &[String],
+        teller: Option<Teller>,
+    ) -> Result<(), Failure> {
+        // The report first: who watches is told when all is there.
+        self.write_report(out, names)?;
         if !self.stage.layers.is_empty() {
-            let store = FolderStore::open(out, false, None)?;
+            let store = FolderStore::open(out, false, teller)?;
             let mut record = Record::new(store, &self.title, &command(), &version());
             record.stage(&self.stage)?;
             self.finish(&mut record)?;
         }
-        self.write_report(out, names)
+        Ok(())
     }
 
     /// Writes the report alone.

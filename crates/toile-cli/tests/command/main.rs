@@ -11,3 +11,4 @@ mod report;
 mod rod;
 mod simulate;
 mod validate;
+mod view;
