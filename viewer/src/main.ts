@@ -1,5 +1,6 @@
 // The viewer: from the record of a result to what is on the screen.
 
+import './setup';
 import './style.css';
 import { Box3, Color, Matrix4, Mesh, BufferAttribute, BufferGeometry, Vector3 } from 'three';
 import { digits, gradient } from './colour';
@@ -142,7 +143,7 @@ class Viewer {
       name.textContent = layer.entry.name;
       const count = document.createElement('span');
       count.className = 'count';
-      count.textContent = layer.entry.strands !== undefined ? `${layer.entry.strands} fibres` : `${layer.entry.count} vertices`;
+      count.textContent = layer.entry.strands !== undefined ? `${layer.entry.strands} ${layer.entry.strands === 1 ? 'fibre' : 'fibres'}` : `${layer.entry.count} vertices`;
       row.append(box, swatch, name, count);
       return row;
     }));
@@ -301,6 +302,7 @@ class Viewer {
         ? `${label[0]} ${digits(moving.times[moment])}${label[1] ?? ''} · ${moment + 1}/${this.last() + 1}`
         : 'result';
     }
+    this.theatre.keep(this.box());
     this.theatre.invalidate();
   }
 
@@ -401,7 +403,7 @@ class Viewer {
       8: () => this.theatre.orbit(0, turn),
       2: () => this.theatre.orbit(0, -turn),
     };
-    if (/^(Numpad|Digit)\d$/.test(e.code) && views[digit]) views[digit]();
+    if (/^(Numpad|Digit)\d$/.test(e.code) && views[digit]) { this.theatre.untouched = false; views[digit](); }
     else if (e.ctrlKey) return;
     else if (e.code === 'NumpadDecimal' || e.key === '.' || e.key === 'Home') this.theatre.frame(this.box());
     else if (e.key === 'z' || e.key === 'Z') $('wire').click();

@@ -1,13 +1,10 @@
 // Camera, lights and drawing: one picture, or one for each layer side by side.
 
-import { Box3, Color, ColorManagement, DirectionalLight, Group, HemisphereLight, LinearSRGBColorSpace, MOUSE, PerspectiveCamera, Raycaster, Scene, Sphere, Spherical, Vector2, Vector3, WebGLRenderer } from 'three';
+import { Box3, Color, DirectionalLight, Group, HemisphereLight, LinearSRGBColorSpace, MOUSE, PerspectiveCamera, Raycaster, Scene, Sphere, Spherical, Vector2, Vector3, WebGLRenderer } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 
 /** What is drawn in one cell: the layers to show there. */
 export interface Cell { name: string; show: () => void }
-
-// Colours mean the same here as in the style sheet and in the report: as they are written.
-ColorManagement.enabled = false;
 
 /** Wide angle and nearly parallel, in degrees. */
 const WIDE = 35, PARALLEL = 1.5;
@@ -25,6 +22,8 @@ export class Theatre {
   /** Called after every picture. */
   onDrawn: (() => void) | null = null;
   drawn = 0;
+  /** Whether nobody has turned or shifted the view yet. */
+  untouched = true;
 
   constructor(readonly canvas: HTMLCanvasElement) {
     this.renderer = new WebGLRenderer({ canvas, antialias: true });
@@ -37,6 +36,7 @@ export class Theatre {
     this.controls.mouseButtons = { LEFT: MOUSE.ROTATE, MIDDLE: MOUSE.ROTATE, RIGHT: MOUSE.PAN };
     this.controls.zoomSpeed = 1.4;
     this.controls.addEventListener('change', () => this.invalidate());
+    this.controls.addEventListener('start', () => { this.untouched = false; });
     // Blender's habit: shift and the middle button shift the view.
     canvas.addEventListener('pointerdown', e => {
       this.controls.mouseButtons.MIDDLE = e.shiftKey ? MOUSE.PAN : e.ctrlKey ? MOUSE.DOLLY : MOUSE.ROTATE;
@@ -141,6 +141,15 @@ export class Theatre {
     const narrow = p && p.height > 0 ? Math.min(1, p.width / p.height) : 1;
     return 1.02 * this.radius / (half * narrow);
   }
+
+  /** While nobody minds: keeps a box in view. */
+  keep(box: Box3) {
+    if (!this.untouched || box.isEmpty() || this.kept.containsBox(box)) return;
+    this.kept.union(box);
+    this.frame(this.kept);
+  }
+
+  private readonly kept = new Box3();
 
   /** Looks along an axis: azimuth from +x towards +y, elevation above the horizon. */
   look(azimuth: number, elevation: number) {

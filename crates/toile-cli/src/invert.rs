@@ -19,7 +19,13 @@ use crate::{Failure, Outcome, json, rod, rod_invert, show};
 pub(crate) fn run(args: &InvertArgs, global: &Global) -> Result<Outcome, Failure> {
     let scene = load_scene(&args.scene)?;
     if rod::has_rods(&scene) {
-        return rod_invert::invert(&scene, &args.out, global);
+        let outcome = rod_invert::invert(&scene, &args.out, global)?;
+        // Fibres are found at one go: there is nothing to watch before the end.
+        if args.live.view {
+            catch_interrupts();
+            Live::start(&args.out, args.live, global)?.stay(global);
+        }
+        return Ok(outcome);
     }
     let mut settings = invert_settings(&scene);
     if let Some(most) = args.max_steps {

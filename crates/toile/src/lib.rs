@@ -54,8 +54,8 @@ pub use fields::{Fields, shell_fields};
 pub use friction::{FrictionSolveError, solve_friction};
 pub use invert::{InvertError, SceneInversion, invert, invert_settings, scene_garment};
 pub use rods::{
-    ContactInversion, RodDrape, RodInversion, RodSceneError, drape_rods, invert_contacts,
-    invert_rods, rod_assembly,
+    ContactInversion, RodDrape, RodInversion, RodRest, RodSceneError, drape_rods, invert_contacts,
+    invert_rods, rest_rods, rod_assembly,
 };
 pub use simulate::{Simulation, Start};
 

@@ -10,7 +10,7 @@ use toile::report::picture::ColourMap;
 use toile::report::plot::Plot;
 use toile::report::stage::{Field, Form, Layer, Stage, Touch};
 use toile::rod::{FibreContact, FibreContactKey};
-use toile::{ContactInversion, RodDrape, RodInversion};
+use toile::{ContactInversion, RodDrape, RodInversion, RodRest};
 
 use super::asked::of_scene;
 use super::cloth::{bodies, contact_plots};
@@ -127,6 +127,54 @@ pub(crate) fn of_fibre_drape(
             rows: drapes.iter().enumerate().map(row).collect(),
         }],
         timings: vec![("finding the equilibria".into(), seconds)],
+        asked: of_scene(scene, &[]),
+        ..Account::default()
+    }
+}
+
+/// The account of rods that came to rest on colliders.
+pub(crate) fn of_fibre_rest(
+    scene: &Scene,
+    rest: &RodRest,
+    (certified, reason): (bool, &str),
+    seconds: f64,
+) -> Account {
+    let settled = &rest.settled;
+    let [mut shape, mut natural] = [Strands::default(), Strands::default()];
+    for fibre in &rest.assembly.fibres {
+        shape.rod(&fibre.rod, &fibre.state.q);
+        natural.rod(&fibre.rod, &fibre.rod.rest());
+    }
+    let radius = rest.assembly.fibres.iter().map(|f| f.radius).fold(0.0, f64::max);
+    let touches: Vec<Touch> = settled.contacts.iter().map(|c| touch_of(scene, c)).collect();
+    let layers = vec![shape.layer("equilibrium", radius), natural.layer("natural shape", radius)];
+    let all = || settled.certificates.iter();
+    let most = |f: fn(&toile::rod::RodCertificate) -> f64| all().map(f).reduce(f64::max);
+    let stability = all().map(|c| c.stability).try_fold(f64::INFINITY, |m, s| Some(m.min(s?)));
+    Account {
+        verdict: Some(judged(certified, reason)),
+        values: Values {
+            residual: most(|c| c.residual),
+            residual_n: most(|c| c.residual_n),
+            cone_gap: Some(settled.cone_gap),
+            cone_margin: Some(settled.cone_margin),
+            penetration: Some(settled.penetration),
+            contacts: Some(touches.len()),
+            // Held by sticking contacts alone there is no figure, only a sign.
+            stability: stability
+                .filter(|s| s.is_finite() && (*s > 0.0 || settled.negative_modes != Some(0))),
+            negative_modes: settled.negative_modes,
+            drift: rest.drift,
+            size: most(|c| c.size),
+            ..Values::default()
+        },
+        plots: contact_plots(&touches),
+        stage: Stage {
+            bodies: bodies(scene, &rest.assembly.colliders, 0.0, &layers),
+            layers,
+            touches,
+        },
+        timings: vec![("falling and coming to rest".into(), seconds)],
         asked: of_scene(scene, &[]),
         ..Account::default()
     }

@@ -26,7 +26,7 @@ pub(crate) use asked::of_scene;
 pub(crate) use cloth::{
     Surfaces, bodies, of_drape, of_inversion, search_plots, stretch_and_bending, target_stage,
 };
-pub(crate) use fibres::{Strands, of_fibre_drape, of_fibre_inversion, touch_of};
+pub(crate) use fibres::{Strands, of_fibre_drape, of_fibre_inversion, of_fibre_rest, touch_of};
 pub(crate) use folder::{FolderStore, Record};
 pub(crate) use kernel::of_friction;
 pub(crate) use motion::{Course, MovingBodies, of_motion};
