@@ -25,6 +25,8 @@ class Viewer {
   private staticTouches: Float32Array = new Float32Array();
   /** Frame that is shown; the number of frames means the result after them. */
   private moment = 0;
+  /** Whether somebody chose layers. */
+  private chosen = false;
   private following = true;
   private playing = false;
   private field = '';
@@ -90,7 +92,7 @@ class Viewer {
     const size = this.sizeOf(loaded.map(l => l.positions));
     this.layers = loaded.map(({ entry, positions, lists }, i) =>
       new Layer(entry, i, positions, lists, Math.max(entry.radius ?? 0, 2e-3 * size)));
-    this.shown = this.layers.map((l, i) => old.find(([name]) => name === l.entry.name)?.[1] ?? i === 0);
+    this.shown = this.layers.map((l, i) => (this.chosen ? old.find(([name]) => name === l.entry.name)?.[1] : undefined) ?? i === 0);
     if (!this.shown.includes(true) && this.shown.length) this.shown[0] = true;
     this.bodies = await Promise.all(index.bodies.map(async body => {
       const [positions, faces] = await Promise.all([floats(body.positions), words(body.faces)]);
@@ -135,7 +137,7 @@ class Viewer {
       box.type = 'checkbox';
       box.checked = this.shown[i];
       box.dataset.layer = layer.entry.name;
-      box.onchange = () => { this.shown[i] = box.checked; this.fieldList(); this.cells(); void this.show(); };
+      box.onchange = () => { this.chosen = true; this.shown[i] = box.checked; this.fieldList(); this.cells(); void this.show(); };
       const swatch = document.createElement('span');
       swatch.className = 'swatch';
       swatch.style.background = layer.tint;

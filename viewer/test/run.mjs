@@ -242,10 +242,38 @@ async function live(browser) {
   await page.close();
 }
 
+async function liveInversion(browser) {
+  // Fine enough that somebody could watch.
+  toile('demo', '--n', '36', '--quiet', '--out', 'drawn');
+  const { child, address } = await serve('invert', 'drawn/scene.toml', '--out', 'made', '--view', '--no-open');
+  const page = await open(browser, address);
+  await page.waitForFunction(() => window.toile.state().running === 'done', null, { timeout: 60_000 });
+  await settled(page);
+  const now = await state(page);
+  assert.match(await page.innerText('#verdict'), /certified/i);
+  assert.deepEqual(now.layers.map(l => l.name), ['equilibrium', 'target', 'rest shape', 'made as drawn']);
+  assert.ok(now.moments > 1, 'the rest shapes of the search are kept');
+  assert.equal(await page.innerText('#moment'), 'result');
+  // At the start of the search the target is its own rest shape; at its end it is not.
+  await pick(page, '[data-layer="rest shape"]');
+  const apart = () => page.evaluate(() => {
+    const [a, b] = [window.toile.layers[1].positions, window.toile.layers[2].positions];
+    return Math.max(...a.map((v, i) => Math.abs(v - b[i])));
+  });
+  const end = await apart();
+  await page.locator('#scrub').fill('0');
+  await settled(page);
+  assert.ok(await apart() < end && end > 1e-3, `the rest shape moves: ${end}`);
+  quiet(page);
+  await page.close();
+  child.kill('SIGINT');
+  assert.equal(await child.ended, 0);
+}
+
 let failed = false;
 const window_ = await launch();
 try {
-  for (const test of [inversion, motion, fibresAndScenes, live]) {
+  for (const test of [inversion, motion, fibresAndScenes, live, liveInversion]) {
     await test(window_);
     say(`${test.name}: ok`);
   }

@@ -1,11 +1,14 @@
 //! `toile invert`.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use toile::geometry::Vec3;
 use toile::inverse::{InverseSettings, InverseStep, Phase};
 use toile::io::{Scene, load_scene};
-use toile::report::record::Progress;
+use toile::report::picture::Point;
+use toile::report::record::{Frame, Progress};
 use toile::{SceneInversion, invert_settings};
 
 use crate::args::{Global, InvertArgs};
@@ -36,7 +39,8 @@ pub(crate) fn run(args: &InvertArgs, global: &Global) -> Result<Outcome, Failure
     }
     make_folder(&args.out)?;
     let live = Live::start(&args.out, args.live, global)?;
-    let found = invert_to(&scene, &args.out, &settings, live.teller(), global)?;
+    let (minutes, teller) = (args.minutes, live.teller());
+    let found = invert_to(&scene, &args.out, &settings, minutes, teller, global)?;
     live.stay(global);
     let certified = found.result.certificate.certified;
     Ok(if certified { Outcome::Good } else { Outcome::Doubtful })
@@ -47,6 +51,7 @@ pub(crate) fn invert_to(
     scene: &Scene,
     out: &Path,
     settings: &InverseSettings,
+    minutes: f64,
     live: Option<Teller>,
     global: &Global,
 ) -> Result<SceneInversion, Failure> {
@@ -54,19 +59,24 @@ pub(crate) fn invert_to(
     make_folder(out)?;
     let clock = Instant::now();
     let mut progress = Share::new(global.quiet || global.json);
+    let in_time = || clock.elapsed().as_secs_f64() < 60.0 * minutes;
     let mut phases = Phases::new();
-    let mut watched = Watched::open(scene, out, live)?;
-    let found = toile::invert(scene, settings, |step| {
+    let watched = RefCell::new(Watched::open(scene, out, live)?);
+    let observe = |step: &InverseStep| {
         phases.see(step.phase);
-        watched.see(step);
-        progress.tell(share(step), &words(step))
+        watched.borrow_mut().see(step);
+        progress.tell(share(step), &words(step)) && in_time()
+    };
+    let found = toile::invert_shown(scene, settings, observe, |rest| {
+        watched.borrow_mut().show(&rest);
     });
+    let watched = watched.into_inner();
     progress.finish();
     let found = found?;
     let mut names = write_all(out, scene, &found)?;
     let mut account = show::of_inversion(scene, &found).about("invert", scene);
     account.timings = phases.timings();
-    account.write_with(out, &names, watched.teller)?;
+    watched.finish(&account, out, &names)?;
     names.push(show::REPORT.into());
     if global.json {
         json::print(&certificate(&found).pretty());
@@ -84,23 +94,52 @@ pub(crate) fn invert_to(
 /// The record of a search that is watched: where it starts, and how it goes.
 struct Watched {
     record: Option<Record>,
-    teller: Option<Teller>,
     history: Vec<InverseStep>,
     next: Instant,
+    next_frame: Instant,
 }
+
+/// Rest shapes of a search that are kept: more than anybody looks at.
+const MOST_FRAMES: usize = 2000;
 
 impl Watched {
     fn open(scene: &Scene, out: &Path, teller: Option<Teller>) -> Result<Self, Failure> {
         let mut record = None;
         if teller.is_some() {
-            let store = FolderStore::open(out, false, teller.clone())?;
+            let store = FolderStore::open(out, false, teller)?;
             let title = Account::default().about("invert", scene).title;
             let mut new = Record::new(store, &title, &show::command(), &show::version());
             new.stage(&show::target_stage(scene)?)?;
+            new.begin_frames("search step", 0, true);
             new.flush(Progress::Running, "looking at the target")?;
             record = Some(new);
         }
-        Ok(Self { record, teller, history: Vec::new(), next: Instant::now() })
+        let now = Instant::now();
+        Ok(Self { record, history: Vec::new(), next: now, next_frame: now })
+    }
+
+    /// Keeps the rest shape as a frame, unless one was kept just now.
+    fn show(&mut self, rest: &dyn Fn() -> Vec<Vec3>) {
+        let Some(record) = &mut self.record else { return };
+        if Instant::now() < self.next_frame || record.frame_count() >= MOST_FRAMES {
+            return;
+        }
+        let positions: Vec<Point> = rest().iter().map(|p| (*p).into()).collect();
+        let time = self.history.len() as f64;
+        let frame = Frame { time, positions: &positions, fields: &[], touches: &[], bodies: &[] };
+        // What cannot be shown must not end the search.
+        let _ = record.frame(&frame);
+        self.next_frame = Instant::now() + Duration::from_millis(100);
+    }
+
+    /// Writes report and record; that of a search that was watched keeps its frames.
+    fn finish(self, account: &Account, out: &Path, names: &[String]) -> Result<(), Failure> {
+        let Some(mut record) = self.record else { return account.write(out, names) };
+        account.write_report(out, names)?;
+        record.stage(&account.stage)?;
+        let rest = account.stage.layers.iter().position(|l| l.name == show::REST);
+        record.move_frames(rest.unwrap_or(0));
+        account.finish(&mut record)
     }
 
     fn see(&mut self, step: &InverseStep) {
@@ -110,7 +149,6 @@ impl Watched {
             return;
         }
         record.plots(&show::search_plots(&self.history));
-        // What cannot be shown must not end the search.
         let _ = record.flush(Progress::Running, &words(step));
         self.next = Instant::now() + Duration::from_millis(200);
     }

@@ -18,7 +18,7 @@ mod settle;
 mod touch;
 
 pub use design::{
-    ContactResult, Diagnosis, InverseSettings, InverseStep, Inversion, Phase, invert,
+    ContactResult, Diagnosis, InverseSettings, InverseStep, Inversion, Phase, invert, invert_shown,
 };
 pub use error::InverseError;
 pub use garment::{Garment, LayerContact};

@@ -294,6 +294,13 @@ impl<S: Store> Recorder<S> {
         Ok(())
     }
 
+    /// Says that the frames are those of another layer, after the stage has changed.
+    pub fn move_frames(&mut self, layer: usize) {
+        if let Some(frames) = &mut self.frames {
+            frames.layer = layer;
+        }
+    }
+
     /// Number of frames so far.
     pub fn frame_count(&self) -> usize {
         self.frames.as_ref().map_or(0, |f| f.times.len())

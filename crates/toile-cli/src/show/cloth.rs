@@ -14,7 +14,7 @@ use toile::sim::Certificate;
 use toile::{Drape, SceneInversion};
 
 use super::asked::{kind, of_scene};
-use super::{Account, judged, parts};
+use super::{Account, REST, judged, parts};
 
 /// All shells of a scene as one surface.
 pub(crate) struct Surfaces {
@@ -197,7 +197,7 @@ pub(crate) fn of_drape(scene: &Scene, drape: &Drape) -> Account {
     if start != rest {
         layers.push(surfaces.layer("start", &start, Vec::new()));
     }
-    layers.push(surfaces.layer("rest shape", &rest, Vec::new()));
+    layers.push(surfaces.layer(REST, &rest, Vec::new()));
     // They were read before.
     let colliders = load_colliders(scene).unwrap_or_default();
     let mut plots = newton_plots(&result.history);
@@ -277,7 +277,7 @@ pub(crate) fn of_inversion(scene: &Scene, found: &SceneInversion) -> Account {
     let mut layers = vec![
         surfaces.layer("equilibrium", &result.equilibrium, fields),
         surfaces.layer("target", &target, Vec::new()),
-        surfaces.layer("rest shape", &result.rest, Vec::new()),
+        surfaces.layer(REST, &result.rest, Vec::new()),
     ];
     if let Some(naive) = &result.naive {
         layers.push(surfaces.layer("made as drawn", naive, vec![away(distance(naive))]));
@@ -298,11 +298,13 @@ pub(crate) fn of_inversion(scene: &Scene, found: &SceneInversion) -> Account {
     }
 }
 
-/// The target of a scene on what it lies on.
+/// What a search starts from: the target of a scene, as its own rest shape, on what it lies on.
 pub(crate) fn target_stage(scene: &Scene) -> Result<Stage, SceneError> {
     let shells = load_shells(scene)?;
     let target: Vec<Vec3> = shells.iter().flat_map(|s| s.shell.positions.iter().copied()).collect();
-    let layers = vec![Surfaces::new(&shells).layer("target", &target, Vec::new())];
+    // At first the target is its own rest shape.
+    let surfaces = Surfaces::new(&shells);
+    let layers = Vec::from([REST, "target"].map(|name| surfaces.layer(name, &target, Vec::new())));
     let bodies = bodies(scene, &load_colliders(scene)?, 0.0, &layers);
     Ok(Stage { layers, bodies, touches: Vec::new() })
 }

@@ -20,7 +20,6 @@ use toile::report::shots;
 use toile::report::stage::Stage;
 
 use crate::Failure;
-use crate::view::Teller;
 
 pub(crate) use asked::of_scene;
 pub(crate) use cloth::{
@@ -34,6 +33,9 @@ pub(crate) use protocol::{of_case, of_protocol};
 
 /// Longest scene that is shown in a report.
 const MOST_TEXT: usize = 100_000;
+
+/// Name of the layer of the rest shape.
+pub(crate) const REST: &str = "rest shape";
 
 /// Name of the report in its folder.
 pub(crate) const REPORT: &str = "report.html";
@@ -66,20 +68,9 @@ impl Account {
     /// Writes the report, and the record for the viewer where there is something to see, into a folder that holds the
     /// `names`d files already.
     pub(crate) fn write(&self, out: &Path, names: &[String]) -> Result<(), Failure> {
-        self.write_with(out, names, None)
-    }
-
-    /// The same, telling who watches.
-    pub(crate) fn write_with(
-        &self,
-        out: &Path,
-        names: &[String],
-        teller: Option<Teller>,
-    ) -> Result<(), Failure> {
-        // The report first: who watches is told when all is there.
         self.write_report(out, names)?;
         if !self.stage.layers.is_empty() {
-            let store = FolderStore::open(out, false, teller)?;
+            let store = FolderStore::open(out, false, None)?;
             let mut record = Record::new(store, &self.title, &command(), &version());
             record.stage(&self.stage)?;
             self.finish(&mut record)?;
