@@ -61,7 +61,7 @@ pub(crate) fn drape_to(
     show::of_drape(scene, &drape).about("drape", scene).write(out, &names)?;
     names.push(show::REPORT.into());
     if global.json {
-        json::print(&files::certificate(&drape).pretty());
+        json::print(&drape.certificate().pretty());
     } else if !global.quiet {
         json::print(&summary::text(&drape, &settings, out, &names));
     } else if !drape.result.certificate.certified {

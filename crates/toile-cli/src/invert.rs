@@ -13,7 +13,7 @@ use toile::{SceneInversion, invert_settings};
 
 use crate::args::{Global, InvertArgs};
 use crate::drape::make_folder;
-use crate::invert_files::{certificate, write_all};
+use crate::invert_files::write_all;
 use crate::progress::{Share, catch_interrupts};
 use crate::show::{Account, FolderStore, Record};
 use crate::view::{Live, Teller};
@@ -79,7 +79,7 @@ pub(crate) fn invert_to(
     watched.finish(&account, out, &names)?;
     names.push(show::REPORT.into());
     if global.json {
-        json::print(&certificate(&found).pretty());
+        json::print(&found.certificate().pretty());
     } else if global.quiet {
         if !found.result.certificate.certified {
             json::tell(&format!("not certified: {}", found.result.certificate.reason));
