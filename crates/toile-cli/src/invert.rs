@@ -25,7 +25,7 @@ pub(crate) fn run(args: &InvertArgs, global: &Global) -> Result<Outcome, Failure
     if args.no_drift {
         settings.drift_time = 0.0;
     }
-    let found = invert_to(&scene, &args.out, &settings, global)?;
+    let found = invert_to(&scene, &args.out, &settings, args.minutes, global)?;
     let certified = found.result.certificate.certified;
     Ok(if certified { Outcome::Good } else { Outcome::Doubtful })
 }
@@ -35,13 +35,17 @@ pub(crate) fn invert_to(
     scene: &Scene,
     out: &Path,
     settings: &InverseSettings,
+    minutes: f64,
     global: &Global,
 ) -> Result<SceneInversion, Failure> {
     catch_interrupts();
     make_folder(out)?;
     let clock = Instant::now();
     let mut progress = Share::new(global.quiet || global.json);
-    let found = toile::invert(scene, settings, |step| progress.tell(share(step), &words(step)));
+    let in_time = || clock.elapsed().as_secs_f64() < 60.0 * minutes;
+    let found = toile::invert(scene, settings, |step| {
+        progress.tell(share(step), &words(step)) && in_time()
+    });
     progress.finish();
     let found = found?;
     let names = write_all(out, scene, &found)?;
