@@ -13,6 +13,9 @@ Examples:
   toile validate cantilever --out report  is the shell right? tables, figures and a verdict
   toile drape scene.toml --out result     find the equilibrium and certify it
   toile invert dress.toml --out result    find the rest shape that holds the drawn one, and certify it
+  toile view result                       look at it: layers, fields, forces, verdict
+  toile export result --format usda       for Houdini, Blender and others; see also pc2, mdd, vtk
+  toile batch jobs.toml --out results     many scenes: grids of values, folders of garments
   toile friction problem.json --out r     solve contacts with dry friction
   toile schema > scene.schema.json        for editors that complete and check scene files
 
@@ -57,6 +60,12 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     /// Find the rest shape, or the natural curvatures of fibres, for which a target is a stable equilibrium.
     Invert(InvertArgs),
+    /// Look at a result or a scene in the browser.
+    View(ViewArgs),
+    /// Write the shapes of a result for other programs: point caches, USD, VTK series.
+    Export(ExportArgs),
+    /// Run many scenes: parameter grids and folders of garments, over several processes.
+    Batch(BatchArgs),
     /// Say in words what is wrong with a mesh or a scene.
     Check(CheckArgs),
     /// Measure shells against reference curves and judge them.
@@ -82,6 +91,7 @@ Writes into DIR, in the units and axes of the input and with its vertex order:
   certificate.json      is it an equilibrium? figures, verdict and reason
   contacts.jsonl        with colliders or self-contact: place, normal and force [N] of every contact
   log.jsonl             one line per Newton step, and where the time went
+  report.html           all of it on one page: pictures, plots, the certificate in words
 For rods: rod_0.csv, … with s,x,y,z and the frame d1, d2, d3 at --stations points, and certificate.json.
 
 On colliders, or with [self_contact], the cloth first falls with exact friction until it rests, which takes longer;
@@ -118,6 +128,137 @@ pub(crate) struct DrapeArgs {
     pub(crate) drift: Option<f64>,
 }
 
+const VIEW_HELP: &str = "\
+Serves a page on this machine only, under an address with a secret in it, prints that address and opens it. Layers side by
+side, fields as colours, contact forces with their cones, time line, plots, the certificate in words.
+Ctrl-C ends it. A folder that holds only a report (of validate or friction) has that opened.
+
+Examples:
+  toile view toile-demo
+  toile view motion --no-open             print the address only
+  toile view scene.toml                   what a scene starts from
+
+Mouse: drag turns, right drag shifts, wheel zooms. Keys: 1 3 7 (with Ctrl from behind), 4 6 8 2 turn, 5 parallel, . frame all,
+Z wireframe, space play, arrows one frame, P picture, N panel.";
+
+#[derive(Debug, Args)]
+#[command(after_help = VIEW_HELP)]
+pub(crate) struct ViewArgs {
+    /// The folder of a result, or a scene.
+    #[arg(value_name = "DIR|SCENE")]
+    pub(crate) what: PathBuf,
+    /// Print the address, open nothing.
+    #[arg(long)]
+    pub(crate) no_open: bool,
+}
+
+/// Watching a command while it runs.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct LiveArgs {
+    /// Watch it in the browser while it runs, with a stop button there; stays until Ctrl-C.
+    #[arg(long)]
+    pub(crate) view: bool,
+    /// With --view: print the address, open nothing.
+    #[arg(long, requires = "view")]
+    pub(crate) no_open: bool,
+}
+
+const EXPORT_HELP: &str = "\
+Reads the frames of `toile simulate` (frame_00000.obj, …), or rest.obj and equilibrium.obj of `toile invert` as two frames,
+or equilibrium.obj of `toile drape` as one, and writes beside them (or into --to):
+  pc2    shell.pc2 and shell.obj: Blender, Mesh Cache modifier (also 3ds Max, Maya)
+  mdd    shell.mdd and shell.obj: the same in the older format, with times
+  usda   shapes.usda: USD text with time samples, for Houdini, Blender, Maya, Omniverse
+  vtk    shapes.pvd and shapes_00000.vtp, …: ParaView, with times
+With several shells: shell_0.pc2, …; USD and VTK hold all of them.
+
+Examples:
+  toile export motion --format pc2
+  toile export motion --format usda --up y --unit 0.01 --to houdini";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXPORT_HELP)]
+pub(crate) struct ExportArgs {
+    /// The folder of a result.
+    pub(crate) dir: PathBuf,
+    /// What to write.
+    #[arg(long, value_enum)]
+    pub(crate) format: ExportFormat,
+    /// Folder for the files [default: the folder of the result].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) to: Option<PathBuf>,
+    /// Frames per second [default: as simulated, 24 for shapes without time].
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) fps: Option<f64>,
+    /// The upward axis of the files, told to USD: z or y.
+    #[arg(long, value_enum, default_value_t = UpAxis::Z)]
+    pub(crate) up: UpAxis,
+    /// Length of one unit of the files, told to USD [m].
+    #[arg(long, value_name = "METRES", default_value_t = 1.0, value_parser = positive)]
+    pub(crate) unit: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    Pc2,
+    Mdd,
+    Usda,
+    Vtk,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UpAxis {
+    Z,
+    Y,
+}
+
+const BATCH_HELP: &str = "\
+A job list:
+  command = \"invert\"                     # or drape, simulate
+  scene = \"skirt.toml\"                   # the scene all jobs start from, or several: [\"a.toml\", \"b.toml\"]
+  arguments = [\"--no-drift\"]              # for the command, optional
+  retries = 1                             # times a job that crashed or ran out of time is tried again
+  timeout = 600                           # seconds for a job, optional
+  [meshes]                                # optional: a job for every file, put at a key of the scene
+  \"shell[0].mesh\" = \"garments/*.obj\"
+  [grid]                                  # optional: a job for every combination of values
+  \"shell[0].material.young\" = [1e5, 1e6]
+  \"collider[0].friction\" = [0.3, 0.5, 0.7]
+
+Writes into DIR: a folder for every job with what its command writes, summary.csv and summary.json with a row per job
+(values, state, verdict, residual, …). A job that is done is not done again: after Ctrl-C, a crash or a change of the
+list the same command goes on with what is missing (--restart begins anew). Jobs run on one thread each.
+
+On many machines: `--list` prints the names of all jobs, `--only NAME` runs one, so a SLURM array, GNU parallel or Dask
+(see toile.batch of the Python package) can share the work and the folder.
+
+Exit codes: 0 all certified, 1 some are not, 2 bad input.";
+
+#[derive(Debug, Args)]
+#[command(after_help = BATCH_HELP)]
+pub(crate) struct BatchArgs {
+    /// The job list, TOML.
+    pub(crate) jobs: PathBuf,
+    /// Folder for the results; made if it does not exist.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Jobs at the same time [default: as many as there are cores].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) workers: Option<u32>,
+    /// Do again what is done.
+    #[arg(long)]
+    pub(crate) restart: bool,
+    /// Print the names of all jobs and do nothing.
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Run these jobs only; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) only: Vec<String>,
+    /// Write the summary of what is done and run nothing.
+    #[arg(long)]
+    pub(crate) collect: bool,
+}
+
 const SIMULATE_HELP: &str = "\
 The scene needs a table [time] (step, duration; also frame, integrator, damping, newton_steps) and has
 [[collider]] tables (mesh, plane, sphere, cylinder, capsule, cone, box, torus; friction, gap, motion) and
@@ -130,6 +271,7 @@ Writes into DIR:
   summary.json          time per step and its parts, errors, energies
   last.png              a picture of the end
   checkpoint.txt        where to go on with --resume, to the same bits
+  report.html           pictures, energies, contacts and times on one page
 Fibres ([[rod]], [[hair]]): frames are polylines, contacts say which fibres touch; there is no --resume for them.
 
 Ctrl-C stops after the current step.
@@ -137,6 +279,7 @@ Ctrl-C stops after the current step.
 Examples:
   toile simulate scene.toml --out motion
   toile simulate scene.toml --out motion --resume
+  toile simulate scene.toml --out motion --view
 
 Exit codes: 0 done, 1 stopped early or cloth had to be held before a collision, 2 bad input.";
 
@@ -154,6 +297,8 @@ pub(crate) struct SimulateArgs {
     /// Move cloth that starts inside a collider to its surface first.
     #[arg(long)]
     pub(crate) push_out: bool,
+    #[command(flatten)]
+    pub(crate) live: LiveArgs,
 }
 
 const INVERT_HELP: &str = "\
@@ -170,6 +315,7 @@ Writes into DIR, in the units and axes of the input and with its vertex order:
   inversion.glb         target, rest shape, equilibrium and the target made as drawn, side by side
   simulation.toml       a scene for `toile simulate`: it should stay where it is
   log.jsonl             one line per step
+  report.html           all of it on one page: pictures, plots, the certificate in words
 
 Scenes of fibres have a table [[rod]] with `curve = \"strand.obj\"`, or [[hair]] with `strands = \"hair.obj\"` (also .ply with strand
 numbers, .hair, .tfx), and write
@@ -185,6 +331,7 @@ Ctrl-C stops after the current step and writes the best so far; a second one sto
 Examples:
   toile invert dress.toml --out result
   toile invert dress.toml --out result --json | jq .verdict
+  toile invert dress.toml --out result --view
   toile simulate result/simulation.toml --out motion
 
 Exit codes: 0 certified, 1 not certified (the best is written all the same), 2 bad input.";
@@ -206,6 +353,8 @@ pub(crate) struct InvertArgs {
     /// Time after which the best so far is judged and written.
     #[arg(long, value_name = "MINUTES", default_value_t = 10.0, value_parser = positive)]
     pub(crate) minutes: f64,
+    #[command(flatten)]
+    pub(crate) live: LiveArgs,
 }
 
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -238,7 +387,7 @@ pub(crate) struct CheckArgs {
 }
 
 const VALIDATE_HELP: &str = "\
-Each writes a table (CSV) and figures (SVG) into DIR and prints OK or KO by its tolerance.
+Each writes a table (CSV), figures (SVG) and report.html into DIR and prints OK or KO by its tolerance.
 
 Examples:
   toile validate cantilever --out report
@@ -505,6 +654,7 @@ Solvers:
 Writes into DIR:
   solution.json         r, u, status (O off, T stick, S slip), residuals, iterations; per problem of a set
   answers.json          for a set: the forces by id
+  report.html           convergence, use of the cones and a table on one page
 
 Examples:
   toile friction problem.json --out result

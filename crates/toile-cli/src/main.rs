@@ -1,6 +1,7 @@
 //! The `toile` command line.
 
 mod args;
+mod batch;
 mod bench;
 mod bench_friction;
 mod bench_hair;
@@ -13,7 +14,9 @@ mod bench_targets;
 mod check;
 mod demo;
 mod drape;
+mod export;
 mod files;
+mod film;
 mod friction;
 mod invert;
 mod invert_files;
@@ -23,9 +26,11 @@ mod rod;
 mod rod_invert;
 mod rod_rest;
 mod rod_simulate;
+mod show;
 mod simulate;
 mod summary;
 mod validate;
+mod view;
 
 use std::process::ExitCode;
 
@@ -61,6 +66,9 @@ fn main() -> ExitCode {
         Command::Drape(args) => drape::run(args, global),
         Command::Simulate(args) => simulate::run(args, global),
         Command::Invert(args) => invert::run(args, global),
+        Command::View(args) => view::run(args, global),
+        Command::Export(args) => export::run(args, global),
+        Command::Batch(args) => batch::run(args, global),
         Command::Check(args) => check::run(args, global),
         Command::Validate(protocol) => validate::run(protocol, global),
         Command::Friction(args) => friction::run(args, global),

@@ -7,7 +7,6 @@ use toile_contact::{
 use toile_geometry::{Topology, TriMesh, Vec3, orient_consistently};
 
 use crate::axes::Axes;
-use crate::mesh::read_mesh;
 use crate::scene::Scene;
 use crate::scene_contact::{Collider, Sides};
 use crate::scene_error::SceneError;
@@ -119,7 +118,9 @@ impl Loader<'_> {
     }
 
     fn positions(&self, path: &str, scale: f64) -> Result<(Vec<Vec3>, Vec<[u32; 3]>), SceneError> {
-        let data = read_mesh(self.scene.resolve(path))
+        let data = self
+            .scene
+            .read_mesh(path)
             .map_err(|e| self.error("mesh", e, "run `toile check` on the mesh"))?;
         let points = self.axes(scale).all_to_internal(&data.positions);
         Ok((points.into_iter().map(Vec3::from).collect(), data.faces))

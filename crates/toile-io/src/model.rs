@@ -10,7 +10,7 @@ use toile_sim::{Shell as SimShell, ShellMaterial, SimError};
 
 use crate::axes::Axes;
 use crate::error::MeshError;
-use crate::mesh::{MeshData, read_mesh};
+use crate::mesh::MeshData;
 use crate::scene::{
     Bending, Generator, Koiter, Material, Membrane, MeshSource, Normals, Pins, Rest, Scene, Shell,
     Young,
@@ -25,6 +25,8 @@ pub struct LoadedShell {
     pub name: String,
     /// The shell, in metres with +z up. Its faces all run the same way round.
     pub shell: SimShell,
+    /// The shell as the scene describes it.
+    pub table: Shell,
     /// The mesh in the units and axes of the files, faces as they were: results are written with these.
     pub mesh: MeshData,
     /// Units and axes of the files.
@@ -66,7 +68,8 @@ pub fn load_shells(scene: &Scene) -> Result<Vec<LoadedShell>, SceneError> {
 /// Panics if the scene has no such shell.
 pub fn load_shell(scene: &Scene, index: usize) -> Result<LoadedShell, SceneError> {
     let at = At { scene, index };
-    let shell = &scene.shells[index];
+    let table = &scene.shells[index];
+    let shell = table;
     if shell.stitches.is_some() {
         let help = "remove the line and sew the panels into one mesh, or pin each of them";
         return Err(at.error("stitches", "`stitches` are not supported by this version yet", help));
@@ -99,7 +102,7 @@ pub fn load_shell(scene: &Scene, index: usize) -> Result<LoadedShell, SceneError
         areal_density: shell.areal_density,
         pins,
     };
-    Ok(LoadedShell { name, shell, mesh, axes, notes })
+    Ok(LoadedShell { name, shell, table: table.clone(), mesh, axes, notes })
 }
 
 /// The problem that a piece of shell number `index` would fall for ever, if one would.
@@ -191,7 +194,7 @@ impl At<'_> {
     }
 
     fn read(&self, key: &str, path: &str) -> Result<MeshData, SceneError> {
-        read_mesh(self.scene.resolve(path)).map_err(|e| match e {
+        self.scene.read_mesh(path).map_err(|e| match e {
             MeshError::Unreadable { path, source, remedy } => {
                 self.error(key, format!("cannot read {}: {source}", path.display()), remedy)
             }

@@ -29,6 +29,7 @@
 //! | the natures behind drawn fibres | [`invert_rods`], in contact [`invert_contacts`] |
 //! | simulate a scene | [`Simulation`] |
 //! | the rest shape of a target | [`invert()`], [`SceneInversion`] |
+//! | how an equilibrium moves with rest shape, material and supports | [`Drape::vjp`] |
 //! | stretch, bending and residual per vertex | [`Fields`] |
 //! | a model of your own | [`sim`]: `Shell`, `ModelBuilder`, `equilibrium` |
 //! | files | [`io`] |
@@ -38,20 +39,27 @@
 //! | colliders, contacts, continuous detection | [`contact`] |
 //! | dry friction: the conic kernel | [`solve_friction`], [`cone`] |
 //! | reference solutions and protocols | [`validate`] |
+//! | pictures, plots, pages | [`report`] |
 
+mod certificate;
 mod drape;
 mod fields;
 mod friction;
+mod gradient;
 mod invert;
 mod rods;
 mod setting;
 mod shells;
 mod simulate;
 
+pub use certificate::certificate_figures;
 pub use drape::{Drape, DrapeError, drape, drape_on, scene_settings, set_threads};
 pub use fields::{Fields, shell_fields};
 pub use friction::{FrictionSolveError, solve_friction};
-pub use invert::{InvertError, SceneInversion, invert, invert_settings, scene_garment};
+pub use gradient::{GradientError, ShellGradient};
+pub use invert::{
+    InvertError, SceneInversion, invert, invert_settings, invert_shown, scene_garment,
+};
 pub use rods::{
     ContactInversion, RodDrape, RodInversion, RodRest, RodSceneError, drape_rods, invert_contacts,
     invert_rods, rest_rods, rod_assembly,
@@ -65,6 +73,7 @@ pub use toile_geometry as geometry;
 pub use toile_inverse as inverse;
 pub use toile_io as io;
 pub use toile_num as num;
+pub use toile_report as report;
 pub use toile_rod as rod;
 pub use toile_sim as sim;
 pub use toile_solve as solve;
