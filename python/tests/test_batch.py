@@ -20,14 +20,14 @@ SCENE = """
 mesh = { generate = "strip", length = 0.2, width = 0.05, nx = 6, ny = 2 }
 thickness = 1e-3
 areal_density = 0.2
-material = { model = "koiter", young = 1e6, poisson = 0.3 }
+material = { model = "koiter", young = 1e8, poisson = 0.3 }
 pins = { box = [[-0.01, -1, -1], [0.04, 1, 1]] }
 """
 
 
 def study(folder: pathlib.Path, values: int, extra: str = "") -> pathlib.Path:
     (folder / "scene.toml").write_text(SCENE)
-    young = [1e6 * (1 + 0.1 * k) for k in range(values)]
+    young = [1e8 * (1 + 0.1 * k) for k in range(values)]
     (folder / "jobs.toml").write_text(
         f'command = "invert"\nscene = "scene.toml"\narguments = ["--no-drift"]\n{extra}\n'
         f'[grid]\n"shell[0].material.young" = {young}\n"shell[0].areal_density" = [0.2, 0.3]\n'
