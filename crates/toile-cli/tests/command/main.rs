@@ -9,6 +9,8 @@ mod export;
 mod friction;
 mod invert;
 mod refusals;
+mod report;
 mod rod;
 mod simulate;
 mod validate;
+mod view;
