@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use toile::inverse::reference::{Forces, Optimiser, ReferenceSettings};
 use toile::validate::protocol::ShellModel;
 
 const EXAMPLES: &str = "\
@@ -203,6 +204,44 @@ pub(crate) struct InvertArgs {
     /// Do not simulate the result.
     #[arg(long)]
     pub(crate) no_drift: bool,
+    /// How the rest shape is sought: by the fast way, or by the published algorithm with one of its optimisers.
+    #[arg(long, value_enum, default_value_t = Method::Fast)]
+    pub(crate) method: Method,
+    /// With a published method: start from the target without its folds.
+    #[arg(long)]
+    pub(crate) flat_start: bool,
+}
+
+/// Ways to a rest shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Method {
+    /// All at once, sparse: the default.
+    Fast,
+    /// As published: draping function, adjoint gradient, L-BFGS, then the Coulomb correction.
+    Reference,
+    /// The same with Gauss–Newton steps, matrix-free.
+    GaussNewton,
+    /// The same with the direct-adjoint Hessian.
+    Newton,
+    /// One problem: distance and forces outside their cones.
+    OneShot,
+    /// Contacts as pins, forces as they come.
+    Pins,
+}
+
+impl Method {
+    /// The settings of a published method; none for the fast one.
+    pub(crate) fn published(self, flat_start: bool) -> Option<ReferenceSettings> {
+        let settings = match self {
+            Method::Fast => return None,
+            Method::Reference => ReferenceSettings::default(),
+            Method::GaussNewton => ReferenceSettings::with_optimiser(Optimiser::GaussNewton),
+            Method::Newton => ReferenceSettings::with_optimiser(Optimiser::Newton),
+            Method::OneShot => ReferenceSettings::with_forces(Forces::OneShot),
+            Method::Pins => ReferenceSettings::with_forces(Forces::Pins),
+        };
+        Some(ReferenceSettings { flat_start, ..settings })
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -586,13 +625,17 @@ Examples:
   toile bench friction                    1024 and 10 000 contacts
   toile bench friction --n 50
   toile bench inverse                     seven garments of 200 to 2550 vertices
-  toile bench inverse --n 500             those with at most 500 vertices";
+  toile bench inverse --n 500             those with at most 500 vertices
+  toile bench inverse --compare           the three smallest, against the published algorithm here";
 
 #[derive(Debug, Args)]
 #[command(after_help = BENCH_HELP)]
 pub(crate) struct BenchArgs {
     /// What to measure.
     pub(crate) task: Task,
+    /// For inverse: run the three smallest garments by the published algorithm too, each for --minutes at most.
+    #[arg(long)]
+    pub(crate) compare: bool,
     /// Vertices along each side [default: 33; 17 for w4, 77 for the squares]; for w6 along the length [default: 241];
     /// for inverse of a garment at most [default: no limit].
     #[arg(long, value_parser = clap::value_parser!(u32).range(3..=4097))]

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use toile::inverse::reference::ReferenceSettings;
 use toile::inverse::{InverseSettings, InverseStep, Phase};
 use toile::io::{Scene, load_scene};
 use toile::{SceneInversion, invert_settings};
@@ -25,7 +26,8 @@ pub(crate) fn run(args: &InvertArgs, global: &Global) -> Result<Outcome, Failure
     if args.no_drift {
         settings.drift_time = 0.0;
     }
-    let found = invert_to(&scene, &args.out, &settings, global)?;
+    let published = args.method.published(args.flat_start);
+    let found = invert_to(&scene, &args.out, &settings, published.as_ref(), global)?;
     let certified = found.result.certificate.certified;
     Ok(if certified { Outcome::Good } else { Outcome::Doubtful })
 }
@@ -35,13 +37,18 @@ pub(crate) fn invert_to(
     scene: &Scene,
     out: &Path,
     settings: &InverseSettings,
+    published: Option<&ReferenceSettings>,
     global: &Global,
 ) -> Result<SceneInversion, Failure> {
     catch_interrupts();
     make_folder(out)?;
     let clock = Instant::now();
     let mut progress = Share::new(global.quiet || global.json);
-    let found = toile::invert(scene, settings, |step| progress.tell(share(step), &words(step)));
+    let mut tell = |step: &InverseStep| progress.tell(share(step), &words(step));
+    let found = match published {
+        None => toile::invert(scene, settings, &mut tell),
+        Some(published) => toile::invert_by_reference(scene, settings, published, &mut tell),
+    };
     progress.finish();
     let found = found?;
     let names = write_all(out, scene, &found)?;
@@ -105,6 +112,16 @@ pub(crate) fn summary(found: &SceneInversion, seconds: f64) -> String {
         lines.extend(loaded.notes.iter().map(|note| format!("  note: {note}")));
     }
     let touching = &result.touching;
+    let sewing = &touching.sewing;
+    if sewing.open > 0 {
+        lines.push(format!(
+            "{} of {} stitches were open, by {:.3} mm at most: closed by moving vertices {:.3} mm at most",
+            sewing.open,
+            sewing.stitches,
+            1e3 * sewing.widest,
+            1e3 * sewing.longest_move
+        ));
+    }
     if !touching.contacts.is_empty() {
         lines.push(format!("{} vertices touch colliders", touching.contacts.len()));
         if touching.pushed_out + touching.drawn_in > 0 {

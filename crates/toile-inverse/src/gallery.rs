@@ -88,6 +88,7 @@ impl Skirt {
                 material,
                 areal_density,
                 pins: vec![],
+                seams: Vec::new(),
             }],
             gravity: Vec3::new(0.0, 0.0, -9.81),
             colliders: vec![self.body(friction)?],

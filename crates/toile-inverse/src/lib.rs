@@ -7,10 +7,12 @@ mod cone;
 mod design;
 mod error;
 mod feasible;
+pub mod found;
 pub mod gallery;
 mod garment;
 mod judge;
 mod kkt;
+pub mod reference;
 mod search;
 mod settle;
 mod touch;
@@ -20,4 +22,4 @@ pub use design::{
 };
 pub use error::InverseError;
 pub use garment::{Garment, LayerContact};
-pub use touch::{TargetContact, Touching};
+pub use touch::{Sewing, TargetContact, Touching};

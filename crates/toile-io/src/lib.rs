@@ -49,9 +49,11 @@ mod scene_load;
 mod scene_rod;
 mod scene_schema;
 mod scene_tree;
+mod stitches;
 mod stl;
 mod strands;
 mod suggest;
+mod surface;
 mod vtk;
 mod weld;
 
@@ -60,7 +62,7 @@ pub use axes::{Axes, Up};
 pub use checkpoint::{
     CheckpointError, contact_words, parse_checkpoint, read_checkpoint, write_checkpoint,
 };
-pub use colliders::load_colliders;
+pub use colliders::{LoadedCollider, load_colliders, loaded_colliders};
 pub use csv::{Cell, csv_to, write_csv};
 pub use error::{MeshError, Place};
 pub use friction::{

@@ -51,7 +51,9 @@ mod simulate;
 pub use drape::{Drape, DrapeError, drape, drape_on, scene_settings, set_threads};
 pub use fields::{Fields, shell_fields};
 pub use friction::{FrictionSolveError, solve_friction};
-pub use invert::{InvertError, SceneInversion, invert, invert_settings, scene_garment};
+pub use invert::{
+    InvertError, SceneInversion, invert, invert_by_reference, invert_settings, scene_garment,
+};
 pub use rods::{
     ContactInversion, RodDrape, RodInversion, RodSceneError, drape_rods, invert_contacts,
     invert_rods, rod_assembly,

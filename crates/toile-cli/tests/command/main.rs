@@ -5,6 +5,7 @@ mod check;
 mod common;
 mod drape;
 mod friction;
+mod garments;
 mod invert;
 mod refusals;
 mod rod;
