@@ -46,6 +46,7 @@ struct Run {
     line: Object,
     steps: usize,
     iterations: usize,
+    factorisations: usize,
     contacts: usize,
     worst_law: f64,
     mean_law: f64,
@@ -66,6 +67,7 @@ impl Run {
             line,
             steps: 0,
             iterations: 0,
+            factorisations: 0,
             contacts: 0,
             worst_law: 0.0,
             mean_law: 0.0,
@@ -77,6 +79,7 @@ impl Run {
     fn add(&mut self, report: &StepReport) {
         self.steps += 1;
         self.iterations += report.iterations;
+        self.factorisations += report.factorisations;
         self.contacts = self.contacts.max(report.contacts);
         self.worst_law = self.worst_law.max(report.law_error);
         self.mean_law += report.mean_law_error;
@@ -91,6 +94,7 @@ impl Run {
             .with("wall_per_sim_s", rounded(wall / time))
             .with("cpu_per_sim_s", cpu.map(|c| rounded(c / time)))
             .with("iters_mean", self.iterations as f64 / self.steps.max(1) as f64)
+            .with("factorisations_mean", self.factorisations as f64 / self.steps.max(1) as f64)
             .with("steps_not_converged", self.unconverged)
             .with("detection_s", rounded(self.parts.detection.as_secs_f64() / time))
             .with("assembly_s", rounded(self.parts.assembly.as_secs_f64() / time))

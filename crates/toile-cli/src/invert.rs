@@ -68,7 +68,7 @@ pub(crate) fn invert_to(
 fn share(step: &InverseStep) -> f64 {
     match step.phase {
         Phase::Weight => 0.6 * step.load,
-        Phase::Match => 0.6,
+        Phase::Match | Phase::Drape => 0.6,
         Phase::Settle => 0.6 + 0.2 * step.load,
         Phase::Naive => 0.98,
         Phase::Drift => 0.8 + 0.15 * step.load,
@@ -79,15 +79,16 @@ fn words(step: &InverseStep) -> String {
     let away = 1e3 * step.distance;
     match step.phase {
         Phase::Weight => format!(
-            "step {:3}: {:3.0} % of the weight, {away:.3} mm from the target, {} forces outside",
+            "step {:3}: {:3.0} % of the weight, forces balance to {:.1e} of a vertex's weight",
             step.steps,
             100.0 * step.load,
-            step.outside
+            step.distance
         ),
         Phase::Match => format!(
             "step {:3}: full weight, {away:.2e} mm from the target, {} forces outside",
             step.steps, step.outside
         ),
+        Phase::Drape => "draping".into(),
         Phase::Settle => {
             format!("no rest shape holds it; letting it go: {:.1e} m/s", step.distance)
         }

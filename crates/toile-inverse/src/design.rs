@@ -2,12 +2,13 @@
 
 use toile_contact::Contact;
 use toile_geometry::Vec3;
-use toile_sim::{Certificate, SimError, State};
+use toile_sim::Certificate;
 
+use crate::exact::Exact;
 use crate::feasible::{self, Support};
-use crate::judge::{Judged, distances, judge, made_as_drawn};
-use crate::search::{Search, Steering};
-use crate::settle::{Carrying, settle};
+use crate::judge::{distances, judge, made_as_drawn};
+use crate::nearest::{Found, Ground};
+use crate::settle::Carrying;
 use crate::touch::{nearest, prepare};
 use crate::{Garment, InverseError, TargetContact, Touching};
 
@@ -74,6 +75,8 @@ pub enum Phase {
     Weight,
     /// The full weight is carried; the match is improved.
     Match,
+    /// A rest shape is draped.
+    Drape,
     /// No rest shape holds the target: it is let go, and where it comes to rest is looked at.
     Settle,
     /// The result is simulated for its drift.
@@ -162,212 +165,75 @@ pub fn invert(
             (a, b)
         }));
     }
-    let steering = Steering { cone_part: settings.cone_part, drape_steps: 60 };
-    let mut search = Search::new(model, &touching.contacts, edges, steering)?;
-    let mut history = Vec::new();
+    let mut history: Vec<InverseStep> = Vec::new();
     let mut go_on = true;
-    let mut tell = |search: &Search, phase: Phase, history: &mut Vec<InverseStep>| {
-        let step = InverseStep {
-            steps: search.steps,
-            load: search.load,
-            distance: search.merit.distance,
-            rms: search.merit.rms,
-            outside: search.merit.outside,
-            phase,
-        };
+    let mut watch = |phase, steps, load, distance, outside| {
+        let before = history.last().map_or(0, |s: &InverseStep| s.steps);
+        let steps = before.max(steps);
+        let step = InverseStep { steps, load, distance, rms: distance, outside, phase };
         history.push(step);
-        observe(&step)
+        go_on &= observe(&step);
+        go_on
     };
-    let mut within = 0.0f64;
 
-    let placed: Vec<_> = garment.colliders.iter().map(|c| c.at(0.0)).collect();
-
-    // The weight goes on.
-    let mut step = settings.weight_step;
-    let jump = 0.02 * size;
-    while carried && search.load < 1.0 && go_on && search.steps < settings.max_steps {
-        // At this pace it would never end.
-        if search.steps >= 6
-            && search.steps as f64 > HOPELESS * search.load * settings.max_steps as f64
-        {
-            break;
-        }
-        let load = (search.load + step).min(1.0);
-        let patient = step > 2e-3;
-        let limit = if patient { jump } else { f64::INFINITY };
-        if !search.raise(load, limit, PATH_TOLERANCE)? {
-            if !patient {
-                break;
-            }
-            search.damping = (search.damping * 4.0).min(1e2);
-            step *= 0.5;
-            continue;
-        }
-        go_on = tell(&search, Phase::Weight, &mut history);
-        let mut slow = 0;
-        for _ in 0..PATH_STEPS {
-            let inside =
-                search.merit.outside == 0 || search.merit.cones <= 0.1 * search.tolerable();
-            let enough = inside && search.merit.distance <= 1e-4 * size;
-            if enough || slow > 1 || !go_on || search.steps >= settings.max_steps {
-                break;
-            }
-            let factor = search.improve(PATH_TOLERANCE)?;
-            go_on = tell(&search, Phase::Weight, &mut history);
-            slow = if factor > 0.8 { slow + 1 } else { 0 };
-        }
-        if search.merit.outside > 0 {
-            search.review(&placed, 0.1, PATH_TOLERANCE)?;
-        }
-        if search.merit.distance <= 0.01 * size && search.merit.cone < 1e-2 {
-            within = search.load;
-        }
-        let well = search.merit.outside == 0 || search.merit.cones <= 0.1 * search.tolerable();
-        step = (step * if well { 2.0 } else { 1.2 }).min(0.25);
-    }
-
-    // No way leads there step by step: the cloth falls, and is brought back as far as it goes.
-    let mut most = settings.max_steps;
-    if touching.contacts.is_empty() && search.load < 1.0 && go_on {
-        search.leap(PATH_TOLERANCE)?;
-        most = search.steps + settings.max_steps / 2;
-    }
-
-    // The full weight is carried: improve the match.
-    let mut slow = 0;
-    if search.load >= 1.0 {
-        search.settle(MATCH_TOLERANCE)?;
-    }
-    while search.load >= 1.0 && go_on && search.steps < most {
-        search.refresh();
-        let met = search.merit.distance <= settings.target_tolerance * size;
-        if met && search.merit.outside == 0 {
-            break;
-        }
-        if search.merit.outside > 0 || search.merit.distance > 1e-3 * size {
-            search.review(&placed, 0.0, MATCH_TOLERANCE)?;
-        }
-        let factor = search.improve(MATCH_TOLERANCE)?;
-        go_on = tell(&search, Phase::Match, &mut history);
-        // Inside at last: from here on only the distance counts.
-        if search.merit.outside == 0 && search.merit.distance <= 1e-4 * size {
-            search.softness = 0.0;
-        }
-        slow = if factor > 0.97 { slow + 1 } else { 0 };
-        if slow >= 3 {
-            if search.merit.outside == 0 || search.cone_weight > 1e8 {
-                break;
-            }
-            search.cone_weight *= 10.0;
-            slow = 0;
-        }
-    }
-
-    let positions = |state: &State| -> Vec<Vec3> {
-        let model = &search.model;
-        model.vertices().iter().map(|&v| model.position(state, v)).collect()
-    };
-    let (rest, shape) = (positions(&search.rest), positions(&search.x));
-    let load = search.load;
+    // A rest shape that holds the target exactly where it was drawn.
     let carrying = |c: &TargetContact| Carrying::vertex(c.vertex, c.collider, c.normal);
-    let touching_contacts: Vec<Carrying> = touching.contacts.iter().map(carrying).collect();
-    let inside = search.merit.outside == 0;
-    let held = search.contacts.iter().map(|c| Carrying::vertex(c.vertex, c.collider, c.normal));
-    let held: Vec<Carrying> = held.collect();
-    drop(search);
-    let last = history.last().copied();
-    let mut watch = |phase, part, distance| {
-        observe(&InverseStep {
-            steps: last.map_or(0, |s| s.steps),
-            load: part,
-            distance,
-            rms: distance,
-            outside: last.map_or(0, |s| s.outside),
-            phase,
-        })
-    };
-    let mut found: Option<(Vec<Vec3>, Judged)> = None;
-    let mut settled = false;
-    if load >= 1.0 && inside || !go_on {
-        let contacts = held.clone();
-        let judged =
-            judge(garment, settings, &target, &rest, &shape, contacts, load, go_on, &mut watch)?;
-        found = Some((rest.clone(), judged));
+    let contacts: Vec<Carrying> = touching.contacts.iter().map(carrying).collect();
+    let mut exact =
+        Exact::new(model, &touching.contacts, &garment.seams(), &edges, settings.cone_part)?;
+    let mut within = 0.0;
+    let mut found = None;
+    let sticky = touching.contacts.iter().all(|c| c.friction > 0.0);
+    let mut starts = Vec::new();
+    if carried && sticky {
+        let mut seen = |steps, load, left: f64| watch(Phase::Weight, steps, load, left, 0);
+        within = exact.rise(&mut seen)?;
+        if within >= 1.0 {
+            let rest = exact.positions(&exact.rest);
+            let mut seen = |phase, part, distance| watch(phase, 0, part, distance, 0);
+            let held = contacts.clone();
+            let judged = judge(garment, settings, &target, &rest, &touched, held, true, &mut seen)?;
+            found = Some(Found { rest, judged, settled: false });
+        } else {
+            starts.extend(exact.unstable.as_ref().map(|rest| exact.positions(rest)));
+            let mut seen = |steps, load, left: f64| watch(Phase::Weight, steps, load, left, 0);
+            exact.nearly(&mut seen)?;
+            starts.push(exact.positions(&exact.rest));
+        }
     }
-    // No rest shape holds the target (or none was found): let the target go and see where it rests; then make it by as much
-    // otherwise, and let it go again.
-    if go_on && found.as_ref().is_none_or(|(_, judged)| !judged.certificate.certified) {
-        let without_drift = InverseSettings { drift_time: 0.0, ..*settings };
-        let part = 0.95 * settings.cone_part;
-        let mut made = touched.clone();
-        let mut best: Option<(Vec<Vec3>, Judged)> = None;
-        for _ in 0..=COMPENSATIONS {
-            let mut moved = |part: f64, speed: f64| {
-                go_on = watch(Phase::Settle, part, speed);
-                go_on
-            };
-            let resting = match settle(garment, &touched, &made, part, size, &mut moved) {
-                Ok(Some(resting)) => resting,
-                Ok(None) | Err(InverseError::Sim(SimError::FlatRestFace { .. })) => break,
-                Err(error) => return Err(error),
-            };
+    drop(exact);
+
+    // Else the nearest equilibrium that is found.
+    if found.as_ref().is_none_or(|f| !f.judged.certificate.certified) {
+        starts.push(touched.clone());
+        let ground =
+            Ground { garment, settings, target: &target, touched: &touched, edges: &edges, size };
+        let near = ground.approach(&starts, &contacts, &mut watch)?;
+        if let Some(near) = near.filter(|n| found.as_ref().is_none_or(|f| n.better_than(f))) {
+            found = Some(ground.with_drift(near, &mut watch)?);
+        }
+    }
+    let Found { rest, mut judged, settled } = match found {
+        Some(found) if found.judged.certificate.penetration.is_none_or(|d| d <= 0.0) => found,
+        // Nothing rests: show the target, not something inside a collider.
+        _ => {
+            let rest = starts.swap_remove(0);
+            let mut seen = |phase, part, distance| watch(phase, 0, part, distance, 0);
             let judged = judge(
                 garment,
-                &without_drift,
+                settings,
                 &target,
-                &made,
-                &resting.positions,
-                resting.contacts,
-                1.0,
-                go_on,
-                &mut watch,
+                &rest,
+                &touched,
+                contacts.clone(),
+                false,
+                &mut seen,
             )?;
-            let error = |j: &Judged| j.certificate.target_error_max.unwrap_or(f64::INFINITY);
-            let away = error(&judged);
-            let change: Vec<Vec3> =
-                touched.iter().zip(&judged.equilibrium).map(|(t, x)| t - x).collect();
-            let rank = |j: &Judged| (!j.certificate.certified, error(j));
-            let better = best.as_ref().is_none_or(|(_, b)| rank(&judged) < rank(b));
-            let next = made.iter().zip(&change).map(|(m, c)| m + c).collect();
-            if better {
-                best = Some((made, judged));
-            }
-            made = next;
-            if !better || !go_on || away <= 2e-3 * size {
-                break;
-            }
-        }
-        if let Some((made, resting)) = best {
-            let known = found.is_some();
-            if resting.certificate.certified || !known {
-                let contacts = resting.contacts.clone();
-                let judged = judge(
-                    garment,
-                    settings,
-                    &target,
-                    &made,
-                    &resting.equilibrium,
-                    contacts,
-                    1.0,
-                    go_on,
-                    &mut watch,
-                )?;
-                settled = true;
-                found = Some((made, judged));
-            }
-        }
-    }
-    let (rest, judged) = match found {
-        Some(found) => found,
-        None => {
-            // Nothing rests: show how far the search came.
-            let judged =
-                judge(garment, settings, &target, &rest, &shape, held, load, go_on, &mut watch)?;
-            (rest, judged)
+            Found { rest, judged, settled: false }
         }
     };
-    let size_error = judged.certificate.target_error_max.unwrap_or(0.0) / size;
-    if !settled && load >= 1.0 && inside && size_error <= 0.01 {
+    let near = judged.certificate.target_error_max.unwrap_or(0.0) <= 0.01 * size;
+    if judged.certificate.certified && near {
         within = 1.0;
     }
     let diagnosis = Diagnosis {
@@ -375,11 +241,10 @@ pub fn invert(
         weight_fraction: within,
         stiffness_factor: if within > 0.0 { 1.0 / within } else { f64::INFINITY },
     };
-    let mut judged = judged;
     explain(&mut judged.certificate, &diagnosis, garment, size);
     let (mut naive, mut naive_sag) = (None, None);
-    if settings.naive_sag && go_on && watch(Phase::Naive, 0.0, 0.0) {
-        let fallen = made_as_drawn(garment, &touched, &touching_contacts)?;
+    if settings.naive_sag && watch(Phase::Naive, 0, 0.0, 0.0, 0) {
+        let fallen = made_as_drawn(garment, &touched, &contacts)?;
         naive_sag = Some(distances(&fallen, &touched).0);
         naive = Some(fallen);
     }
@@ -407,17 +272,6 @@ pub fn invert(
         interrupted: !go_on,
     })
 }
-
-/// Times that a garment which cannot be held is made otherwise by as much as it missed.
-const COMPENSATIONS: usize = 2;
-/// Times the allowed number of steps at which the way to the full weight is given up.
-const HOPELESS: f64 = 3.0;
-/// Improvements at each weight on the way at most.
-const PATH_STEPS: usize = 25;
-/// Residual of drapings on the way, in units of a vertex's weight.
-const PATH_TOLERANCE: f64 = 1e-5;
-/// The same while the match is improved.
-const MATCH_TOLERANCE: f64 = 1e-9;
 
 fn check(settings: &InverseSettings) -> Result<(), InverseError> {
     let within = |what, value: f64, low: f64, high: f64, must| {

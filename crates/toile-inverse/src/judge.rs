@@ -3,7 +3,7 @@
 use toile_geometry::Vec3;
 use toile_sim::dynamics::Simulator;
 use toile_sim::{CERTIFIED_RESIDUAL, Certificate, SimError, equilibrium, relax};
-use toile_solve::NewtonSettings;
+use toile_solve::{NewtonSettings, Stop};
 
 use crate::design::extent;
 use crate::settle::Carrying;
@@ -24,7 +24,10 @@ const DRIFT_STEP: f64 = 0.01;
 /// Times that contacts which pull are let go and vertices which have entered a collider are caught.
 const ROUNDS: usize = 8;
 
-/// Judges a rest shape whose cloth lies at `shape` on `contacts`.
+/// Newton steps of one draping at most.
+const NEWTON_STEPS: usize = 200;
+
+/// Judges a rest shape whose cloth lies at `shape` on `contacts`; unless `relaxed`, exactly there.
 pub(crate) fn judge(
     garment: &Garment,
     settings: &InverseSettings,
@@ -32,12 +35,13 @@ pub(crate) fn judge(
     rest: &[Vec3],
     shape: &[Vec3],
     contacts: Vec<Carrying>,
-    load: f64,
-    complete: bool,
+    relaxed: bool,
     observe: &mut dyn FnMut(Phase, f64, f64) -> bool,
 ) -> Result<Judged, InverseError> {
     let size = extent(target);
-    let (positions, contacts, mut certificate) = balance(garment, rest, shape, contacts)?;
+    let steps = if relaxed { NEWTON_STEPS } else { 0 };
+    let (positions, contacts, mut certificate) =
+        balance(garment, rest, shape, contacts, steps, observe)?;
     certificate.size = size;
     if !contacts.is_empty() {
         let (gap, margin) = cone_figures(garment, &contacts);
@@ -52,13 +56,12 @@ pub(crate) fn judge(
     certificate.target_error_rms = Some(rms);
     let sound = certificate.certified
         && certificate.cone_gap.is_none_or(|g| g <= CERTIFIED_RESIDUAL)
-        && certificate.penetration.is_none_or(|p| p <= 0.0)
-        && load >= 1.0;
+        && certificate.penetration.is_none_or(|p| p <= 0.0);
     if sound && settings.drift_time > 0.0 {
         let moved = drift(garment, settings.drift_time, &positions, rest, observe)?;
         certificate.drift = moved.map(|m| m / size);
     }
-    verdict(&mut certificate, garment, &contacts, load, complete);
+    verdict(&mut certificate, garment, &contacts);
     Ok(Judged { equilibrium: positions, contacts, certificate })
 }
 
@@ -69,8 +72,10 @@ fn balance(
     rest: &[Vec3],
     shape: &[Vec3],
     mut contacts: Vec<Carrying>,
+    max_steps: usize,
+    observe: &mut dyn FnMut(Phase, f64, f64) -> bool,
 ) -> Result<(Vec<Vec3>, Vec<Carrying>, Certificate), InverseError> {
-    let newton = NewtonSettings { tolerance: 1e-10, max_steps: 80, ..NewtonSettings::default() };
+    let newton = NewtonSettings { tolerance: 1e-10, max_steps, ..NewtonSettings::default() };
     let pinned = garment.pinned();
     let placed: Vec<_> = garment.colliders.iter().map(|c| c.at(0.0)).collect();
     let size = extent(shape);
@@ -80,7 +85,8 @@ fn balance(
         let stiffness = tie_stiffness(garment, rest, size);
         let model = garment.held_model(&positions, rest, &contacts, stiffness)?;
         let before = positions.clone();
-        let found = equilibrium(&model, model.start(), &newton, |_| true)?;
+        let found =
+            equilibrium(&model, model.start(), &newton, |_| observe(Phase::Drape, 1.0, 0.0))?;
         let mut gradient = vec![0.0; model.len()];
         model.gradient(&found.state, &mut gradient);
         positions = model.positions(&found.state);
@@ -98,7 +104,7 @@ fn balance(
         }
         round += 1;
         let done = (positions.clone(), contacts.clone(), found.certificate);
-        if round == ROUNDS {
+        if round == ROUNDS || max_steps == 0 || found.stop == Stop::Interrupted {
             return Ok(done);
         }
         let count = contacts.len();
@@ -134,7 +140,7 @@ fn balance(
 }
 
 /// Stiffness of the springs that hold contacts of several vertices: a micron of yielding under the whole weight \[N/m\].
-fn tie_stiffness(garment: &Garment, rest: &[Vec3], size: f64) -> f64 {
+pub(crate) fn tie_stiffness(garment: &Garment, rest: &[Vec3], size: f64) -> f64 {
     let mut weight = 0.0;
     let mut base = 0;
     for shell in &garment.shells {
@@ -220,23 +226,8 @@ fn drift(
     Ok(Some(largest))
 }
 
-fn verdict(
-    c: &mut Certificate,
-    garment: &Garment,
-    contacts: &[Carrying],
-    load: f64,
-    complete: bool,
-) {
+fn verdict(c: &mut Certificate, garment: &Garment, contacts: &[Carrying]) {
     let mut bad = Vec::new();
-    if !complete {
-        bad.push("stopped on request".to_string());
-    }
-    if load < 1.0 {
-        bad.push(format!(
-            "only {:.0} % of the weight could be put on; the figures are those of the full weight",
-            100.0 * load
-        ));
-    }
     if !c.certified {
         bad.push(c.reason.clone());
     }

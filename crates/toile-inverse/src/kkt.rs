@@ -1,8 +1,8 @@
 //! The sparse saddle-point system of one step: shape, rest shape and multipliers at once.
 //!
-//! Each vertex is one node of nine unknowns (x, x̄, λ), each edge angle one of two (ξ, λ), in the elimination order
-//! of the model: what a vertex costs is eliminated together, and the multiplier comes after what it multiplies, so that
-//! its pivot is there although its own diagonal is empty.
+//! Each vertex is one node of nine unknowns (x, x̄, λ), or of six (x̄, λ) where the shape stays, each edge angle one of two
+//! (ξ, λ), in the elimination order of the model: what a vertex costs is eliminated together, and the multiplier comes
+//! after what it multiplies, so that its pivot is there although its own diagonal is empty.
 
 use std::sync::Arc;
 
@@ -29,6 +29,8 @@ pub(crate) enum Rows {
     Free,
     /// A contact: the root of the cone's Hessian times the force.
     Cone(Matrix3<f64>),
+    /// A contact whose force is an unknown: how it yields to its multiplier.
+    Yields(Matrix3<f64>),
 }
 
 struct Block {
@@ -49,6 +51,8 @@ pub(crate) struct Kkt {
     /// First unknown of each node in the model.
     model_first: Vec<usize>,
     sizes: Vec<u8>,
+    /// Whether positions are unknowns.
+    moves: bool,
     pattern: Arc<SymmetricPattern>,
     blocks: Vec<Block>,
     /// Edges of the metric on x̄ with their weights.
@@ -68,19 +72,22 @@ const ANGLE: f64 = 1e-4;
 const SOFT: f64 = 1e-12;
 
 impl Kkt {
-    /// Analyses the system of a model; `edges` and `ground` are the metric on rest positions.
+    /// Analyses the system of a model; `edges` and `ground` are the metric on rest positions, `moves` says whether
+    /// positions are unknowns.
     pub(crate) fn new(
         model: &Model,
         mixed: &MixedPattern,
         edges: Vec<(u32, u32, f64)>,
         ground: Vec<f64>,
+        moves: bool,
     ) -> Result<Self, SolveError> {
         let graph = model.graph();
         let model_first = model.first_unknowns().to_vec();
         let sizes = graph.sizes.clone();
-        let tripled = sizes.iter().map(|&s| if s == 3 { 9 } else { 2 * s }).collect();
+        let vertex = if moves { 9 } else { 6 };
+        let grown = sizes.iter().map(|&s| if s == 3 { vertex } else { 2 * s }).collect();
         let saddle =
-            NodeGraph { sizes: tripled, adj_ptr: graph.adj_ptr.clone(), adj: graph.adj.clone() };
+            NodeGraph { sizes: grown, adj_ptr: graph.adj_ptr.clone(), adj: graph.adj.clone() };
         let mut order: Vec<u32> = (0..graph.len() as u32).collect();
         order.sort_unstable_by_key(|&v| model_first[v as usize]);
         let (pattern, first) = SymmetricPattern::from_node_graph(&saddle, &order)?;
@@ -113,7 +120,8 @@ impl Kkt {
         let n = pattern.n;
         let mut signs = vec![1i8; n];
         for (v, &size) in sizes.iter().enumerate() {
-            let multipliers = if size == 3 { 6..9 } else { 1..2 };
+            let last = vertex as usize;
+            let multipliers = if size == 3 { last - 3..last } else { 1..2 };
             for k in multipliers {
                 signs[first[v] + k] = -1;
             }
@@ -125,6 +133,7 @@ impl Kkt {
             first,
             model_first,
             sizes,
+            moves,
             pattern,
             blocks,
             edges,
@@ -134,10 +143,14 @@ impl Kkt {
         })
     }
 
-    /// Unknowns of a node in the saddle point: where x, x̄ and λ begin (x̄ only for vertices).
+    /// Unknowns of a node in the saddle point: where x, x̄ and λ begin (x̄ only for vertices, their x only if they move).
     pub(crate) fn at(&self, node: usize) -> (usize, usize, usize) {
         let f = self.first[node];
-        if self.sizes[node] == 3 { (f, f + 3, f + 6) } else { (f, f, f + 1) }
+        match (self.sizes[node], self.moves) {
+            (3, true) => (f, f + 3, f + 6),
+            (3, false) => (f, f, f + 3),
+            _ => (f, f, f + 1),
+        }
     }
 
     /// Index of the entry in local row i of node a and local column j of node b.
@@ -188,7 +201,8 @@ impl Kkt {
             let (a, b) = (block.a as usize, block.b as usize);
             let (sa, sb) = (self.sizes[a] as usize, self.sizes[b] as usize);
             let (ma, mb) = (self.model_first[a], self.model_first[b]);
-            let row0 = if sa == 3 { 6 } else { 1 };
+            let row0 = self.at(a).2 - self.first[a];
+            let rest0 = self.at(b).1 - self.first[b];
             if matches!(rows[a], Rows::Free) {
                 continue;
             }
@@ -197,20 +211,22 @@ impl Kkt {
                 _ => m,
             };
             // Force rows of `a`, then position columns of `b`.
-            let mut k = Matrix3::zeros();
-            for j in 0..sb {
-                if held[mb + j] {
-                    continue;
+            if self.moves || sb != 3 {
+                let mut k = Matrix3::zeros();
+                for j in 0..sb {
+                    if held[mb + j] {
+                        continue;
+                    }
+                    for i in 0..sa {
+                        let scale = unit / (levers[ma + i] * levers[mb + j]);
+                        k[(i, j)] = scale * self.hessian_entry(model, hessian, block, i, j);
+                    }
                 }
-                for i in 0..sa {
-                    let scale = unit / (levers[ma + i] * levers[mb + j]);
-                    k[(i, j)] = scale * self.hessian_entry(model, hessian, block, i, j);
-                }
-            }
-            let k = turned(k);
-            for j in 0..sb {
-                for i in 0..sa {
-                    values[self.slot(block, row0 + i, j)] = k[(i, j)];
+                let k = turned(k);
+                for j in 0..sb {
+                    for i in 0..sa {
+                        values[self.slot(block, row0 + i, j)] = k[(i, j)];
+                    }
                 }
             }
             if sb == 3 && !rest_held[b] {
@@ -224,7 +240,7 @@ impl Kkt {
                 let k = turned(k);
                 for j in 0..3 {
                     for i in 0..sa {
-                        values[self.slot(block, row0 + i, 3 + j)] = k[(i, j)];
+                        values[self.slot(block, row0 + i, rest0 + j)] = k[(i, j)];
                     }
                 }
             }
@@ -234,13 +250,22 @@ impl Kkt {
             let (x, rest, multiplier) = self.at(v);
             let m = self.model_first[v];
             for k in 0..self.sizes[v] as usize {
-                let weight = if self.sizes[v] == 3 { weights.shape[m + k] } else { ANGLE };
-                values[diagonal(x + k)] = if held[m + k] { 1.0 } else { weight };
+                if self.sizes[v] != 3 {
+                    values[diagonal(x + k)] = if held[m + k] { 1.0 } else { ANGLE };
+                } else if self.moves {
+                    values[diagonal(x + k)] = if held[m + k] { 1.0 } else { weights.shape[m + k] };
+                }
                 values[diagonal(multiplier + k)] = match rows[v] {
                     Rows::Balance => -SOFT,
                     Rows::Free => -1.0,
                     Rows::Cone(_) => -1.0 / weights.cone,
+                    Rows::Yields(compliance) => -compliance[(k, k)] - SOFT,
                 };
+                if let Rows::Yields(compliance) = &rows[v] {
+                    for i in k + 1..3 {
+                        values[diagonal(multiplier + k) + i - k] = -compliance[(i, k)];
+                    }
+                }
                 if self.sizes[v] == 3 {
                     values[diagonal(rest + k)] =
                         if rest_held[v] { 1.0 } else { weights.rest * self.ground[v] };
@@ -250,14 +275,13 @@ impl Kkt {
         for &(a, b, weight) in &self.edges {
             let (a, b) = (a as usize, b as usize);
             let w = weights.rest * weight;
-            for (v, other) in [(a, b), (b, a)] {
+            for v in [a, b] {
                 if !rest_held[v] {
                     let rest = self.at(v).1;
                     for k in 0..3 {
                         values[diagonal(rest + k)] += w;
                     }
                 }
-                let _ = other;
             }
             if !rest_held[a] && !rest_held[b] {
                 let (ra, rb) = (self.at(a).1, self.at(b).1);
@@ -270,6 +294,26 @@ impl Kkt {
             }
         }
         self.values = values;
+    }
+
+    /// Adds a force that acts on several nodes by weights and yields to its multiplier, the weighted sum of theirs; after [`Kkt::assemble`].
+    ///
+    /// The nodes must share a stencil of the model.
+    pub(crate) fn share(&mut self, carriers: &[(usize, f64)], compliance: &Matrix3<f64>) {
+        for &(a, wa) in carriers {
+            for &(b, wb) in carriers {
+                let (ma, mb) = (self.at(a).2, self.at(b).2);
+                for i in 0..3 {
+                    for j in 0..3 {
+                        if ma + i >= mb + j
+                            && let Some(at) = self.pattern.position(ma + i, mb + j)
+                        {
+                            self.values[at] -= wa * wb * compliance[(i, j)];
+                        }
+                    }
+                }
+            }
+        }
     }
 
     /// Factorises; `false` when there is no factor.

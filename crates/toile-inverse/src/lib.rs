@@ -6,12 +6,14 @@
 mod cone;
 mod design;
 mod error;
+mod exact;
 mod feasible;
 pub mod found;
 pub mod gallery;
 mod garment;
 mod judge;
 mod kkt;
+mod nearest;
 pub mod reference;
 mod search;
 mod settle;

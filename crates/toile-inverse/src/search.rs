@@ -1,4 +1,4 @@
-//! The search: from the target as its own rest shape at zero weight to the rest shape that carries the weight.
+//! The search: from an equilibrium under the full weight to one nearer to the target.
 //!
 //! Every point of the search is a pair (x, x̄) with x a *stable* equilibrium of the cloth with rest shape x̄ whose contacts
 //! stick: after each move of x̄ the cloth is draped again, by minimisation. What is minimised over x̄ is
@@ -98,7 +98,6 @@ pub(crate) struct Search {
     edges: Vec<(u32, u32)>,
     pub(crate) x: State,
     pub(crate) rest: State,
-    pub(crate) load: f64,
     length: f64,
     force: f64,
     /// Size of the acceleration of gravity \[m/s²\].
@@ -124,22 +123,26 @@ struct Trial {
     x: State,
     rest: State,
     merit: Merit,
-    /// Largest distance between where the linear model and the draping put a vertex \[m\].
-    surprise: f64,
 }
 
 impl Search {
-    /// A search for the rest shape under which a model (started and resting at the target) stays where it is.
+    /// A search that starts where a model starts and with what it rests at, its contacts held; `target` is where the vertices
+    /// should be.
     ///
     /// `edges` are the edges of all shells as pairs of nodes.
     pub(crate) fn new(
         mut model: Model,
+        target: &[Vec3],
         touching: &[TargetContact],
         edges: Vec<(u32, u32)>,
         steering: Steering,
     ) -> Result<Self, InverseError> {
         let n = model.len();
-        let target = model.start().coordinates().to_vec();
+        let mut wanted = vec![0.0; n];
+        for (&node, p) in model.vertices().iter().zip(target) {
+            let i = model.unknown(node);
+            wanted[i..i + 3].copy_from_slice(p.as_slice());
+        }
         let pinned = model.fixed().to_vec();
         let first = model.first_unknowns().to_vec();
         let rest_held: Vec<bool> = first
@@ -183,9 +186,8 @@ impl Search {
         let ground: Vec<f64> = first.iter().map(|&f| 1e-3 * shape_weight[f]).collect();
         let springs = edges.iter().map(|&(a, b)| (a, b, 1.0)).collect();
         let mixed = model.mixed_pattern();
-        let kkt = Kkt::new(&model, &mixed, springs, ground)?;
+        let kkt = Kkt::new(&model, &mixed, springs, ground, true)?;
         let (x, rest) = (model.start().clone(), model.rest().clone());
-        model.set_load(0.0);
         let gravity = if mass > 0.0 { force * vertices / mass } else { 0.0 };
         Ok(Self {
             gravity,
@@ -194,7 +196,7 @@ impl Search {
             gradient: vec![0.0; n],
             kkt,
             mixed,
-            target,
+            target: wanted,
             shape_weight,
             contacts,
             pinned,
@@ -202,7 +204,6 @@ impl Search {
             edges,
             x,
             rest,
-            load: 0.0,
             length: LENGTH_UNIT * size.max(f64::MIN_POSITIVE),
             force,
             damping: 1e-2,
@@ -218,7 +219,7 @@ impl Search {
 
     fn aim(&self, c: &Held, soft: f64) -> Cone {
         let friction = AIM * self.steering.cone_part * c.friction;
-        Cone { normal: c.normal, friction, least: LEAST_FORCE * self.load * c.weight, soft }
+        Cone { normal: c.normal, friction, least: LEAST_FORCE * c.weight, soft }
     }
 
     /// A cone inside the one that is aimed at.
@@ -231,7 +232,7 @@ impl Search {
     fn soften(&mut self) {
         let forces = self.contact_forces(&self.gradient);
         let width = |(c, f): (&Held, &Vec3)| {
-            self.softness * c.friction * (0.3 * self.load * c.weight).max(0.1 * f.norm())
+            self.softness * c.friction * (0.3 * c.weight).max(0.1 * f.norm())
         };
         self.borders = self.contacts.iter().zip(&forces).map(width).collect();
     }
@@ -333,7 +334,7 @@ impl Search {
         let mut changed = false;
         let mut kept = Vec::with_capacity(self.contacts.len());
         for (c, force) in self.contacts.iter().zip(&forces) {
-            if force.dot(&c.normal) < -slack * self.load * c.weight {
+            if force.dot(&c.normal) < -slack * c.weight {
                 for k in 0..3 {
                     self.model.set_fixed(c.unknown + k, false);
                 }
@@ -400,15 +401,7 @@ impl Search {
         if !merit.value.is_finite() {
             return Ok(None);
         }
-        let mut surprise = 0.0f64;
-        for &node in self.model.vertices() {
-            let i = self.model.unknown(node);
-            for k in 0..3 {
-                surprise =
-                    surprise.max((x.coordinates()[i + k] - guess.coordinates()[i + k]).abs());
-            }
-        }
-        Ok(Some(Trial { x, rest, merit, surprise }))
+        Ok(Some(Trial { x, rest, merit }))
     }
 
     fn accept(&mut self, trial: Trial) {
@@ -422,66 +415,7 @@ impl Search {
         self.model.set_rest(&self.rest);
     }
 
-    /// Raises the load to `load`, moving x̄ along; `false` (and nothing changed) if the cloth would jump.
-    pub(crate) fn raise(
-        &mut self,
-        load: f64,
-        jump: f64,
-        tolerance: f64,
-    ) -> Result<bool, InverseError> {
-        let before = (self.load, self.merit);
-        self.load = load;
-        self.model.set_load(load);
-        self.derivatives();
-        self.soften();
-        if let Some(direction) = self.direction()?
-            && let Some(trial) = self.attempt(&direction, 1.0, tolerance)?
-        {
-            let near = trial.merit.distance <= (1.5 * before.1.distance).max(jump);
-            // Where steps come out otherwise than foreseen, take shorter ones.
-            let expected = 10.0 * before.1.cones + self.tolerable();
-            let foreseen = !jump.is_finite() || trial.merit.cones <= expected;
-            if trial.surprise <= jump && near && foreseen {
-                self.accept(trial);
-                return Ok(true);
-            }
-        }
-        self.load = before.0;
-        self.model.set_load(before.0);
-        self.restore();
-        Ok(false)
-    }
-
-    /// Puts the full weight on at once and lets the cloth fall where it will; `false` if it does not come to rest.
-    pub(crate) fn leap(&mut self, tolerance: f64) -> Result<bool, InverseError> {
-        let before = (self.load, self.steering.drape_steps);
-        self.load = 1.0;
-        self.model.set_load(1.0);
-        self.steering.drape_steps = 400;
-        let fallen = self.drape(&self.x, tolerance)?;
-        self.steering.drape_steps = before.1;
-        match fallen {
-            Some(x) => {
-                self.x = x;
-                self.damping = 1e-2;
-                self.refresh();
-                Ok(true)
-            }
-            None => {
-                self.load = before.0;
-                self.model.set_load(before.0);
-                Ok(false)
-            }
-        }
-    }
-
-    /// What the cones add to the merit with every force outside by a third of its vertex's weight.
-    pub(crate) fn tolerable(&self) -> f64 {
-        let each = self.contacts.iter().map(|c| (0.3 * self.load * c.weight / self.force).powi(2));
-        self.cone_weight * each.sum::<f64>()
-    }
-
-    /// One improvement at the present load: the factor by which the merit fell (1 when nothing better was found).
+    /// One improvement: the factor by which the merit fell (1 when nothing better was found).
     pub(crate) fn improve(&mut self, tolerance: f64) -> Result<f64, InverseError> {
         self.derivatives();
         self.soften();
@@ -492,7 +426,7 @@ impl Search {
         }
         let start = (self.x.clone(), self.rest.clone(), self.merit);
         let damping = self.damping;
-        for _ in 0..4 {
+        for _ in 0..3 {
             // A step that bends the rest shape stretches it to second order, and stiff cloth answers with large forces;
             // the next step takes them back. So steps may climb for a while before they are judged.
             for daring in 0..=DARING {

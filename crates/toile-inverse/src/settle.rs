@@ -80,7 +80,7 @@ pub(crate) fn settle(
             .zip(start)
             .map(|(&v, p)| (model.position(simulator.state(), v) - p).norm())
             .fold(0.0, f64::max);
-        if !speed.is_finite() || away > 2.0 * size {
+        if !speed.is_finite() || away > 0.5 * size {
             return Ok(None); // it has fallen off
         }
         if !observe((step + 1) as f64 / MOST_STEPS as f64, speed) {

@@ -78,8 +78,7 @@ pub fn invert_by_reference(
         &found.rest,
         &found.shape,
         held.clone(),
-        1.0,
-        go_on,
+        true,
         &mut watch,
     )?;
     let (mut naive, mut naive_sag) = (None, None);

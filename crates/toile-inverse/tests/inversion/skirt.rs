@@ -1,6 +1,7 @@
 //! A skirt on a cylinder, held by friction only.
 
 use toile_contact::{Collider, Shape};
+use toile_geometry::measure::NormalRule;
 use toile_geometry::{Vec3, generate};
 use toile_inverse::Garment;
 use toile_inverse::gallery::Skirt;
@@ -36,6 +37,50 @@ fn area(topology: &toile_geometry::Topology, p: &[toile_geometry::Vec3]) -> f64 
         0.5 * (b - a).cross(&(c - a)).norm()
     };
     topology.faces().iter().map(of).sum()
+}
+
+/// Cotton: E h in N/m, bending in N·m.
+fn cotton(stretch: f64, bend: f64) -> ShellMaterial {
+    let thickness = (12.0 * (1.0 - 0.09) * bend / stretch).sqrt();
+    match ShellMaterial::isotropic(stretch / thickness, 0.3, thickness) {
+        ShellMaterial::Koiter { stiffness, membrane, warp, .. } => {
+            ShellMaterial::Koiter { stiffness, normals: NormalRule::Average, membrane, warp }
+        }
+        other => other,
+    }
+}
+
+#[test]
+fn a_nearly_straight_skirt_of_cotton_holds_exactly_where_it_was_drawn() {
+    let skirt =
+        Skirt { rows: 14, around: 28, hem: 0.24, amplitude: 0.01, waves: 4, ..Skirt::default() };
+    let garment = skirt.garment(cotton(500.0, 5e-5), 0.15, 0.5).unwrap();
+    let settings = InverseSettings { naive_sag: false, ..InverseSettings::default() };
+    let found = invert(&garment, &settings, |_| true).unwrap();
+    let c = &found.certificate;
+    assert!(c.certified, "{}", c.reason);
+    assert!(c.target_error_max.unwrap() <= 1e-9 * c.size, "{:?}", c.target_error_max);
+}
+
+/// Cotton cannot stand off a body in a cone: its hoops would have to bear pressure. It hangs instead, and the answer says so.
+#[test]
+fn a_flared_skirt_of_cotton_is_answered_with_how_it_hangs_and_what_it_would_carry() {
+    let skirt = Skirt { rows: 10, around: 24, waves: 4, ..Skirt::default() };
+    let garment = skirt.garment(cotton(500.0, 5e-5), 0.15, 0.5).unwrap();
+    let settings =
+        InverseSettings { naive_sag: false, drift_time: 0.0, ..InverseSettings::default() };
+    let found = invert(&garment, &settings, |_| true).unwrap();
+    let (c, d) = (&found.certificate, &found.diagnosis);
+    assert!(c.certified, "{}", c.reason);
+    assert_eq!(c.penetration, Some(0.0));
+    assert!(c.target_error_max.unwrap() > 0.01 * c.size, "{:?}", c.target_error_max);
+    assert!(d.weight_fraction > 0.0 && d.weight_fraction < 0.5, "{d:?}");
+    assert!(c.reason.contains("too soft or too heavy"), "{}", c.reason);
+    // With as much of the weight as it says it would carry, it is held.
+    let light = skirt.garment(cotton(500.0, 5e-5), 0.15 * d.weight_fraction, 0.5).unwrap();
+    let held = invert(&light, &settings, |_| true).unwrap();
+    let error = held.certificate.target_error_max.unwrap() / held.certificate.size;
+    assert!(held.certificate.certified && error < 1e-9, "{error} {}", held.certificate.reason);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! system with the elastic one (`system`). [`Simulator`] strings stages into steps.
 
 mod cushion;
+mod free;
 mod integrator;
 mod linear;
 mod rows;

@@ -78,7 +78,7 @@ pub(crate) struct Damping {
 /// Vectors a stage works in, kept from step to step.
 pub(crate) struct Workspace {
     pub(super) state: State,
-    previous: State,
+    pub(super) previous: State,
     /// Inertia and elasticity: what contacts must carry \[N\].
     pub(super) balance: Vec<f64>,
     /// What of it no contact carries \[N\].
@@ -94,7 +94,7 @@ pub(crate) struct Workspace {
     /// Stiffnesses of the contacts in the matrix.
     pub(super) holds: Vec<(usize, Matrix<3, 3>)>,
     /// Mass of each unknown, a mean one for angles: what turns residuals into accelerations.
-    inertia: Vec<f64>,
+    pub(super) inertia: Vec<f64>,
     pub(crate) timings: StageTimings,
 }
 
@@ -140,11 +140,14 @@ pub(crate) struct StageProblem<'a> {
 }
 
 /// Acceleration left, in units of the load's, at which a stage is solved whatever the last step.
-const BALANCED: f64 = 1e-6;
+pub(super) const BALANCED: f64 = 1e-6;
+
+/// Parts of the inertia that are added where the Hessian is not positive definite, one after the other.
+pub(super) const SHIFTS: [f64; 8] = [0.0, 1.0, 10.0, 1e2, 1e3, 1e4, 1e5, 1e6];
 
 impl StageProblem<'_> {
     /// Balance at δ.
-    fn balance(&self, delta: &[f64], work: &mut Workspace) {
+    pub(super) fn balance(&self, delta: &[f64], work: &mut Workspace) {
         let clock = Instant::now();
         let (model, stage, tau) = (self.model, self.stage, self.stage.tau);
         stage.base.advanced_into(delta, 1.0, &mut work.state);
@@ -186,7 +189,7 @@ impl StageProblem<'_> {
     }
 
     /// Largest acceleration left, in units of the load's.
-    fn size(&self, residual: &[f64], inertia: &[f64]) -> f64 {
+    pub(super) fn size(&self, residual: &[f64], inertia: &[f64]) -> f64 {
         let mut largest = 0.0f64;
         for (r, m) in residual.iter().zip(inertia) {
             let a = (r / m).abs();
@@ -233,6 +236,9 @@ impl StageProblem<'_> {
         let clock = Instant::now();
         system.prepare(self.model, rows)?;
         work.timings.friction += clock.elapsed();
+        if rows.is_empty() {
+            return self.solve_free(system, work, delta);
+        }
         let mut moved = f64::INFINITY;
         self.balance(delta, work);
         loop {
@@ -319,7 +325,7 @@ impl StageProblem<'_> {
     }
 
     /// Potential of the increment, friction at its present bounds included \[J\].
-    fn merit(&self, delta: &[f64], rows: &[Row], state: &State) -> f64 {
+    pub(super) fn merit(&self, delta: &[f64], rows: &[Row], state: &State) -> f64 {
         let (stage, tau) = (self.stage, self.stage.tau);
         let mut sum = self.model.energy(state);
         for i in 0..delta.len() {
@@ -339,6 +345,28 @@ impl StageProblem<'_> {
         sum
     }
 
+    /// Elastic Hessian and inertia at the present state, after a move along it too if there was one; the shift
+    /// is more inertia, in parts of what there is.
+    pub(super) fn assemble(
+        &self,
+        system: &mut System,
+        work: &mut Workspace,
+        moved: bool,
+        curvature: Curvature,
+        shift: f64,
+    ) {
+        let clock = Instant::now();
+        let (model, tau) = (self.model, self.stage.tau);
+        let rate = (1.0 + shift) * (1.0 / (tau * tau) + self.damping.mass / tau);
+        if moved {
+            model.secant_hessian(&work.state, &work.previous, curvature, &mut system.elastic);
+        } else {
+            model.hessian(&work.state, curvature, &mut system.elastic);
+        }
+        system.assemble(model, |i| model.masses()[i] * rate);
+        work.timings.assembly += clock.elapsed();
+    }
+
     /// The step to the solution of the linearised balance under the exact law, into `work.step`.
     fn newton_step(
         &self,
@@ -348,7 +376,7 @@ impl StageProblem<'_> {
         delta: &[f64],
         report: &mut StageReport,
     ) -> Result<(), SimError> {
-        let (model, tau) = (self.model, self.stage.tau);
+        let tau = self.stage.tau;
         // What pierces is taken to touch.
         for row in rows.iter_mut() {
             let d = row.displacement(work.state.coordinates(), delta, tau);
@@ -356,24 +384,13 @@ impl StageProblem<'_> {
                 row.status = ContactStatus::Stick;
             }
         }
-        // The exact matrix; its positive part; that with more inertia, until it is positive definite. A shift
-        // makes the step shorter, not wrong. Sweeps over contacts need a matrix that is positive definite
-        // without them, so with contacts the exact one is not tried.
-        let exact = rows.is_empty().then_some((Curvature::Exact, 0.0));
-        let positive = (0..8).map(|k| if k == 0 { 0.0 } else { 10f64.powi(k - 1) });
-        let tries = exact.into_iter().chain(positive.map(|shift| (Curvature::Positive, shift)));
-        let rate = 1.0 / (tau * tau) + self.damping.mass / tau;
+        // The positive part; that with more inertia, until it is positive definite. A shift makes the step shorter,
+        // not wrong. Sweeps over contacts need a matrix that is positive definite without them, so the exact one is
+        // not tried.
         let last = report.iterations >= self.settings.max_iterations;
         let mut outcome = Ok(());
-        for (curvature, shift) in tries {
-            let clock = Instant::now();
-            if report.iterations > 1 {
-                model.secant_hessian(&work.state, &work.previous, curvature, &mut system.elastic);
-            } else {
-                model.hessian(&work.state, curvature, &mut system.elastic);
-            }
-            system.assemble(model, |i| model.masses()[i] * rate * (1.0 + shift));
-            work.timings.assembly += clock.elapsed();
+        for shift in SHIFTS {
+            self.assemble(system, work, report.iterations > 1, Curvature::Positive, shift);
             outcome = if rows.iter().all(|r| r.nodal) {
                 Linearised::new(self, system, work, rows, delta).solve(last, report)
             } else {

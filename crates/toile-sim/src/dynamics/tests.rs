@@ -295,3 +295,30 @@ fn a_simulation_goes_on_from_a_checkpoint_to_the_same_bits() {
         }
     }
 }
+
+#[test]
+fn the_tolerance_of_a_stage_bounds_its_error() {
+    // Ten steps of a swing, by stages solved to the usual tolerance and to a millionth of it.
+    let swing = |tolerance: f64| {
+        let mesh = generate::sheet(9, 0.5);
+        let model = sheet_model(&mesh, vec![72, 80], -GRAVITY * Vec3::z());
+        let mut sim = Simulator::new(model, NoContact).unwrap();
+        sim.set_settings(StageSettings { tolerance, max_iterations: 40, ..Default::default() });
+        let mut steps = [0; 2];
+        for _ in 0..10 {
+            let report = sim.step(0.01).unwrap();
+            assert!(report.converged, "{report:?}");
+            steps[0] += report.iterations;
+            steps[1] += report.factorisations;
+        }
+        (sim.model().positions(sim.state()), steps)
+    };
+    let ((loose, steps), (tight, _)) = (swing(1e-2), swing(1e-8));
+    let error = loose.iter().zip(&tight).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+    let fall = GRAVITY * 1e-4;
+    assert!(error < 10.0 * 1e-2 * fall, "{error:e} m after ten steps");
+    assert!(
+        error > 0.0 && steps[1] < steps[0],
+        "{steps:?}: one factorisation serves several steps"
+    );
+}

@@ -1,0 +1,248 @@
+//! The nearest equilibrium, where no rest shape holds the target exactly.
+//!
+//! First some rest shape with which the garment rests at all: stuck where it was drawn if its contacts hold, else let go until they do.
+//! From there on every point that is kept is a certified equilibrium, and each is nearer to the target than the one before.
+
+use toile_contact::ContactKey;
+use toile_geometry::Vec3;
+use toile_sim::SimError;
+
+use crate::judge::{Judged, judge, tie_stiffness};
+use crate::search::{Search, Steering};
+use crate::settle::{Carrying, settle};
+use crate::{Garment, InverseError, InverseSettings, Phase, TargetContact};
+
+/// What stays the same from trial to trial.
+pub(crate) struct Ground<'a> {
+    pub(crate) garment: &'a Garment,
+    pub(crate) settings: &'a InverseSettings,
+    pub(crate) target: &'a [Vec3],
+    /// The target with its contacts closed.
+    pub(crate) touched: &'a [Vec3],
+    pub(crate) edges: &'a [(u32, u32)],
+    pub(crate) size: f64,
+}
+
+/// A rest shape and where the garment rests with it.
+pub(crate) struct Found {
+    pub(crate) rest: Vec<Vec3>,
+    pub(crate) judged: Judged,
+    /// Whether it was let go to find out.
+    pub(crate) settled: bool,
+}
+
+impl Found {
+    pub(crate) fn error(&self) -> f64 {
+        self.judged.certificate.target_error_max.unwrap_or(f64::INFINITY)
+    }
+
+    pub(crate) fn better_than(&self, other: &Self) -> bool {
+        let rank = |f: &Self| {
+            let c = &f.judged.certificate;
+            (!c.certified, c.penetration.is_some_and(|d| d > 0.0), f.error())
+        };
+        rank(self) < rank(other)
+    }
+}
+
+/// What a search came to, not yet judged.
+struct Nearer {
+    rest: Vec<Vec3>,
+    shape: Vec<Vec3>,
+    contacts: Vec<Carrying>,
+}
+
+/// How far the search is, and whether it is to go on.
+pub(crate) type Watch<'a> = dyn FnMut(Phase, usize, f64, f64, usize) -> bool + 'a;
+
+/// Times the search begins anew from a better equilibrium.
+const ROUNDS: usize = 8;
+/// Part of the distance a round must gain for another one.
+const GAIN: f64 = 0.05;
+/// Steps of one round at most.
+const STEPS: usize = 12;
+/// Residual of drapings, in units of a vertex's weight.
+const TOLERANCE: f64 = 1e-7;
+
+impl Ground<'_> {
+    /// Where the garment rests with one of some rest shapes, brought as near to the target as it goes; `None` when it rests with none.
+    pub(crate) fn approach(
+        &self,
+        starts: &[Vec<Vec3>],
+        contacts: &[Carrying],
+        watch: &mut Watch<'_>,
+    ) -> Result<Option<Found>, InverseError> {
+        let mut best: Option<Found> = None;
+        for rest in starts {
+            let found = self.rest_with(rest, self.touched, self.touched, contacts, watch)?;
+            best = match (found, best) {
+                (Some(f), Some(b)) if !f.better_than(&b) => Some(b),
+                (Some(f), _) => Some(f),
+                (None, b) => b,
+            };
+            let enough =
+                |f: &Found| f.judged.certificate.certified && f.error() <= 0.01 * self.size;
+            if best.as_ref().is_some_and(enough) || !watch(Phase::Match, 0, 1.0, 0.0, 0) {
+                break;
+            }
+        }
+        let mut steps = 0;
+        for _ in 0..ROUNDS {
+            let Some(now) = best.as_ref().filter(|b| b.judged.certificate.certified) else { break };
+            let met = now.error() <= self.settings.target_tolerance * self.size;
+            if met || steps >= self.settings.max_steps {
+                break;
+            }
+            let Some(Nearer { rest, shape, contacts }) = self.improved(now, &mut steps, watch)?
+            else {
+                break;
+            };
+            let start = now.judged.equilibrium.clone();
+            let Some(next) = self.rest_with(&rest, &shape, &start, &contacts, watch)? else {
+                break;
+            };
+            let gained = next.error() <= (1.0 - GAIN) * now.error();
+            if next.better_than(now) {
+                best = Some(next);
+            }
+            if !gained {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    /// The same with its drift.
+    pub(crate) fn with_drift(
+        &self,
+        found: Found,
+        watch: &mut Watch<'_>,
+    ) -> Result<Found, InverseError> {
+        if !found.judged.certificate.certified || self.settings.drift_time <= 0.0 {
+            return Ok(found);
+        }
+        let Found { rest, judged, settled } = found;
+        let Judged { equilibrium, contacts, .. } = judged;
+        let mut observe = |phase, part, distance| watch(phase, 0, part, distance, 0);
+        let (garment, settings) = (self.garment, self.settings);
+        let shape = &equilibrium;
+        let judged =
+            judge(garment, settings, self.target, &rest, shape, contacts, true, &mut observe)?;
+        Ok(Found { rest, judged, settled })
+    }
+
+    /// Where the garment rests with a rest shape: near `shape` with its contacts stuck if they hold, else where it comes to when it is let go at
+    /// `start`.
+    fn rest_with(
+        &self,
+        rest: &[Vec3],
+        shape: &[Vec3],
+        start: &[Vec3],
+        contacts: &[Carrying],
+        watch: &mut Watch<'_>,
+    ) -> Result<Option<Found>, InverseError> {
+        let without_drift = InverseSettings { drift_time: 0.0, ..*self.settings };
+        let (garment, target) = (self.garment, self.target);
+        let mut go_on = true;
+        let mut observe = |phase, part, distance| {
+            go_on &= watch(phase, 0, part, distance, 0);
+            go_on
+        };
+        let contacts = contacts.to_vec();
+        let stuck =
+            judge(garment, &without_drift, target, rest, shape, contacts, true, &mut observe);
+        let stuck = match stuck {
+            Ok(judged) => Some(Found { rest: rest.to_vec(), judged, settled: false }),
+            Err(InverseError::Sim(SimError::FlatRestFace { .. })) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let holds = stuck.as_ref().is_some_and(|f| f.judged.certificate.certified);
+        if holds || garment.colliders.is_empty() || !go_on {
+            return Ok(stuck);
+        }
+        let part = 0.95 * self.settings.cone_part;
+        let mut moved = |part: f64, speed: f64| {
+            go_on &= watch(Phase::Settle, 0, part, speed, 0);
+            go_on
+        };
+        let Some(resting) = settle(garment, start, rest, part, self.size, &mut moved)? else {
+            return Ok(stuck);
+        };
+        let mut observe = |phase, part, distance| watch(phase, 0, part, distance, 0);
+        let judged = judge(
+            garment,
+            &without_drift,
+            target,
+            rest,
+            &resting.positions,
+            resting.contacts,
+            true,
+            &mut observe,
+        )?;
+        let let_go = Found { rest: rest.to_vec(), judged, settled: true };
+        Ok(match stuck {
+            Some(stuck) if !let_go.better_than(&stuck) => Some(stuck),
+            _ => Some(let_go),
+        })
+    }
+
+    /// A rest shape, shape and contacts nearer to the target, by Gauss and Newton; `None` when there is none.
+    fn improved(
+        &self,
+        from: &Found,
+        steps: &mut usize,
+        watch: &mut Watch<'_>,
+    ) -> Result<Option<Nearer>, InverseError> {
+        let garment = self.garment;
+        let (shape, all) = (&from.judged.equilibrium, &from.judged.contacts);
+        let (one, several): (Vec<Carrying>, Vec<Carrying>) =
+            all.iter().partition(|c| c.contact.count == 1);
+        let stiffness = tie_stiffness(garment, &from.rest, self.size);
+        let model = garment.held_model(shape, &from.rest, &several, stiffness)?;
+        let held: Vec<TargetContact> = one
+            .iter()
+            .filter_map(|c| match c.contact.key {
+                ContactKey::VertexCollider { vertex, collider } => Some(TargetContact {
+                    vertex,
+                    collider,
+                    normal: c.contact.normal,
+                    friction: c.cone(garment).friction,
+                    gap: 0.0,
+                }),
+                _ => None,
+            })
+            .collect();
+        let steering = Steering { cone_part: self.settings.cone_part, drape_steps: 60 };
+        let mut search = Search::new(model, self.touched, &held, self.edges.to_vec(), steering)?;
+        let placed: Vec<_> = garment.colliders.iter().map(|c| c.at(0.0)).collect();
+        search.settle(TOLERANCE)?;
+        let start = search.merit;
+        // No gain in distance may be paid for by contacts that slip.
+        search.cone_weight *= 1.0 + start.value / held.len().max(1) as f64;
+        let mut slow = 0;
+        for _ in 0..STEPS {
+            let before = search.steps;
+            let factor = search.improve(TOLERANCE)?;
+            *steps += search.steps - before;
+            search.review(&placed, 0.0, TOLERANCE)?;
+            let m = search.merit;
+            if !watch(Phase::Match, *steps, 1.0, m.distance, m.outside) {
+                break;
+            }
+            let met = m.distance <= self.settings.target_tolerance * self.size;
+            slow = if factor > 0.9 { slow + 1 } else { 0 };
+            if met && m.outside == 0 || slow >= 2 || *steps >= self.settings.max_steps {
+                break;
+            }
+        }
+        if search.merit.rms >= start.rms {
+            return Ok(None);
+        }
+        let mut contacts = several;
+        let held = search.contacts.iter();
+        contacts.extend(held.map(|c| Carrying::vertex(c.vertex, c.collider, c.normal)));
+        let positions = |state| search.model.positions(state);
+        let (rest, shape) = (positions(&search.rest), positions(&search.x));
+        Ok(Some(Nearer { rest, shape, contacts }))
+    }
+}
