@@ -91,6 +91,14 @@ impl Surface {
                 (!idle).then_some(stitch)
             })
             .collect();
+        // Sheets that met at an edge of three faces have vertices of their own now: they stay joined by threads.
+        let mut first = vec![None; places.len()];
+        for (v, &old) in mended.origin.iter().enumerate() {
+            match first[old as usize] {
+                None => first[old as usize] = Some(v as u32),
+                Some(a) => seams.push(Stitch { vertex: v as u32, edge: [a, a], weight: 0.0 }),
+            }
+        }
         let Some(positions) = mended.positions.get(..mended.origin.len()) else {
             unreachable!("no holes are filled")
         };

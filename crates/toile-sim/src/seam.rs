@@ -109,6 +109,12 @@ pub fn close_seams(positions: &mut [Vec3], seams: &[Stitch], held: &[bool]) -> f
     let openings = |x: &[Vec3]| -> Vec<Vec3> { seams.iter().map(|s| s.opening(x)).collect() };
     let dot = |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| a.dot(b)).sum::<f64>();
     let mut residual = openings(&start);
+    for (opening, stitch) in residual.iter_mut().zip(seams) {
+        // Between held vertices nothing can be closed.
+        if stitch.carriers().iter().all(|(v, w)| *w == 0.0 || !free(*v)) {
+            *opening = Vec3::zeros();
+        }
+    }
     let mut direction = residual.clone();
     let mut lambda = vec![Vec3::zeros(); seams.len()];
     let mut size = dot(&residual, &residual);
@@ -119,8 +125,8 @@ pub fn close_seams(positions: &mut [Vec3], seams: &[Stitch], held: &[bool]) -> f
         }
         let image = openings(&spread(&direction));
         let along = dot(&direction, &image);
-        if along <= 0.0 {
-            break; // what is left cannot be closed: both sides are held
+        if along.is_nan() || along <= 1e-12 * dot(&direction, &direction) {
+            break; // what is left cannot be closed
         }
         let step = size / along;
         for k in 0..seams.len() {
@@ -188,6 +194,13 @@ mod tests {
         assert!((0.5e-3..2e-3).contains(&longest), "{longest}");
         let moved = x.iter().zip(&before).filter(|(a, b)| (*a - *b).norm() > 1e-12).count();
         assert_eq!(moved, 4 + 6, "only the seam moves");
+        // Held on both sides it stays open, and the rest closes all the same.
+        let mut z = before.clone();
+        let ends = [seams[0].vertex, seams[0].edge[0], seams[0].edge[1]];
+        let held: Vec<bool> = (0..z.len() as u32).map(|v| ends.contains(&v)).collect();
+        close_seams(&mut z, &seams, &held);
+        assert!(seams[0].opening(&z).norm() > 1e-3);
+        assert!(seams[1..].iter().all(|s| s.opening(&z).norm() < 1e-12));
         // Held on one side, the other comes all the way.
         let mut y = before.clone();
         let held: Vec<bool> = (0..y.len() as u32).map(|v| v < n).collect();

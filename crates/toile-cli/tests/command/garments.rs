@@ -54,7 +54,9 @@ fn panels_are_sewn_inverted_and_simulated() {
     }
     // Sewn: the two sides are in one place, though each panel has a rest shape of its own.
     let now = vertices(folder.0.join("made/equilibrium.obj"));
-    let widest = skirt.stitches.iter().map(|s| {
+    // Seams between pins stay as they are.
+    let free = skirt.stitches.iter().filter(|s| now[s.vertex as usize][1] < 20.0);
+    let widest = free.map(|s| {
         let at = |v: u32, k: usize| now[v as usize][k];
         (0..3)
             .map(|k| {

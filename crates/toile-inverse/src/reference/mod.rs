@@ -341,7 +341,7 @@ fn penalised(
     at: &match_target::Matched,
     free: &[bool],
 ) -> Result<(f64, Vec<f64>), InverseError> {
-    let size = draping.model.size(&at.x);
+    let size = draping.model.size(draping.model.start());
     let c = PENALTY * (size / draping.force).powi(2);
     let forces = draping.forces(&at.x);
     let n = forces.len();

@@ -157,16 +157,17 @@ fn the_gradient_of_the_one_shot_problem_is_right() {
     };
     let (value, gradient) = at(0.0);
     assert!(value > 0.0, "forces are outside at first");
-    let h = 1e-4;
+    // Long enough that the tolerance of drapes does not show, too short for forces to enter their cones.
+    let h = 5e-4;
     let slope = (at(h).0 - at(-h).0) / (2.0 * h);
     let found = dot(&gradient, &v);
-    assert!((slope - found).abs() < 1e-4 * found.abs(), "{slope} {found}");
+    assert!((slope - found).abs() < 2e-4 * found.abs(), "{slope} {found}");
 }
 
 fn small_skirt() -> (Garment, Vec<TargetContact>, Vec<Vec3>) {
     let skirt = gallery::Skirt {
-        rows: 6,
-        around: 12,
+        rows: 5,
+        around: 10,
         band: 1,
         waist: 0.05,
         hem: 0.12,
