@@ -308,6 +308,8 @@ pub(crate) enum Protocol {
     StickSlip(StickSlipArgs),
     /// Heavy rods against the elastica: rod_cantilever.csv.
     RodCantilever(RodProtocolArgs),
+    /// How errors of rods fall with their elements: rod_orders.csv.
+    RodOrders(RodProtocolArgs),
     /// Frequencies of a clamped rod against those of a beam: frequencies.csv.
     Frequencies(RodProtocolArgs),
     /// Euler, Greenhill, Prandtl-Michell and the twisted ring: buckling.csv.
@@ -606,6 +608,10 @@ pub(crate) enum Task {
     Random,
     /// The friction kernel on a sheet of n × n contacts to 1e-6: one JSON line per solver.
     Friction,
+    /// Hair falls on a head and settles: contacts, sweeps, residual and time per step, one JSON line per 50 ms.
+    Hair,
+    /// Natures and contact forces of hair drawn on a head, found and watched for a second: one JSON line.
+    HairInverse,
     /// Garments like those of the published table, inverted and certified: one row each.
     Inverse,
 }
@@ -626,7 +632,10 @@ Examples:
   toile bench friction --n 50
   toile bench inverse                     seven garments of 200 to 2550 vertices
   toile bench inverse --n 500             those with at most 500 vertices
-  toile bench inverse --compare           the three smallest, against the published algorithm here";
+  toile bench inverse --compare           the three smallest, against the published algorithm here
+  toile bench hair                        100, 500 and 2000 strands of 20 elements for half a second
+  toile bench hair --n 500 --duration 1
+  toile bench hair-inverse --n 2000       strands in contact, inverted, certified and watched";
 
 #[derive(Debug, Args)]
 #[command(after_help = BENCH_HELP)]
@@ -637,13 +646,13 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     pub(crate) compare: bool,
     /// Vertices along each side [default: 33; 17 for w4, 77 for the squares]; for w6 along the length [default: 241];
-    /// for inverse of a garment at most [default: no limit].
+    /// for inverse of a garment at most [default: no limit]; strands of hair [default: 100, 500, 2000].
     #[arg(long, value_parser = clap::value_parser!(u32).range(3..=4097))]
     pub(crate) n: Option<u32>,
     /// Mid-edge normals of the sheet [default: tan for hang and assembly, average otherwise, as in the peers].
     #[arg(long, value_enum)]
     pub(crate) normals: Option<Normals>,
-    /// For w1, w2, w4, square1, square3: simulated time in seconds [default: 1; 2 for the squares].
+    /// For w1, w2, w4, square1, square3, hair: simulated time in seconds [default: 1; 2 for the squares; 0.5 for hair].
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub(crate) duration: Option<f64>,
     /// For w4: friction over the tangent of the slope; sticks above 1, slides below.

@@ -3,6 +3,8 @@
 mod args;
 mod bench;
 mod bench_friction;
+mod bench_hair;
+mod bench_hair_inverse;
 mod bench_inverse;
 mod bench_motion;
 mod bench_random;
@@ -18,6 +20,7 @@ mod json;
 mod progress;
 mod rod;
 mod rod_invert;
+mod rod_rest;
 mod rod_simulate;
 mod simulate;
 mod summary;

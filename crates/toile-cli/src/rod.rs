@@ -23,6 +23,9 @@ pub(crate) fn has_rods(scene: &Scene) -> bool {
 /// Drapes the rods of a scene, writes everything and says so.
 pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<Outcome, Failure> {
     make_folder(&args.out)?;
+    if !scene.colliders.is_empty() || scene.self_contact.is_some() {
+        return crate::rod_rest::drape(scene, args, global);
+    }
     let mut settings = StaticSettings::default();
     if let Some(steps) = args.solver.max_steps {
         settings.max_steps = steps as usize;

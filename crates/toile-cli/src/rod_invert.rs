@@ -10,6 +10,7 @@ use toile::{ContactInversion, RodInversion, invert_contacts, invert_rods};
 use crate::args::Global;
 use crate::drape::make_folder;
 use crate::json::{self, Object};
+use crate::progress::{Share, catch_interrupts, interrupted};
 use crate::rod::STATIONS;
 use crate::{Failure, Outcome};
 
@@ -24,7 +25,15 @@ pub(crate) fn invert(scene: &Scene, out: &Path, global: &Global) -> Result<Outco
     let contact = if scene.colliders.is_empty() && scene.self_contact.is_none() {
         None
     } else {
-        Some(invert_contacts(scene, &mut found, DRIFT_TIME)?)
+        catch_interrupts();
+        let share = std::cell::RefCell::new(Share::new(global.quiet || global.json));
+        let watch = |done: f64| {
+            share.borrow_mut().tell(done, "watching that it stays");
+            !interrupted()
+        };
+        let contact = invert_contacts(scene, &mut found, DRIFT_TIME, &watch)?;
+        share.borrow().finish();
+        Some(contact)
     };
     let names = write_all(scene, out, &found)?;
     let contact = contact.as_ref();
@@ -54,26 +63,15 @@ const DRIFT_TIME: f64 = 1.0;
 /// Drift that is still rest.
 const MOST_DRIFT: f64 = 1e-4;
 
-/// Residual with contacts, over the weight of a joint.
-fn residual(found: &[RodInversion], contact: Option<&ContactInversion>) -> f64 {
-    let Some(contact) = contact else {
-        return found.iter().map(|f| f.result.certificate.residual).fold(0.0, f64::max);
-    };
-    let unit = |f: &RodInversion| f.result.certificate.residual_n / f.result.certificate.residual;
-    let least =
-        found.iter().map(unit).filter(|u| u.is_finite() && *u > 0.0).fold(f64::INFINITY, f64::min);
-    if least.is_finite() { contact.found.residual_n / least } else { contact.found.residual_n }
+/// Largest residual of a fibre, with the contacts' share.
+fn residual(found: &[RodInversion]) -> f64 {
+    found.iter().map(|f| f.result.certificate.residual).fold(0.0, f64::max)
 }
 
 fn is_certified(found: &[RodInversion], contact: Option<&ContactInversion>) -> bool {
-    let each = |f: &RodInversion| match contact {
-        None => f.result.certificate.certified,
-        // The contacts' share of the balance is judged apart.
-        Some(_) => f.result.certificate.negative_modes == 0,
-    };
-    let held =
-        contact.is_none_or(|c| c.found.cone_gap <= 1e-8 && c.drift.is_none_or(|d| d <= MOST_DRIFT));
-    !found.is_empty() && found.iter().all(each) && residual(found, contact) <= 1e-8 && held
+    let held = contact
+        .is_none_or(|c| c.found.cone_gap <= 1e-8 && c.drift.is_some_and(|d| d <= MOST_DRIFT));
+    !found.is_empty() && found.iter().all(|f| f.result.certificate.certified) && held
 }
 
 /// Arclengths and values of a rod's unknowns.
@@ -157,46 +155,49 @@ fn scene_of(scene: &Scene, found: &[RodInversion]) -> String {
 }
 
 fn reason(found: &[RodInversion], contact: Option<&ContactInversion>) -> String {
+    let mut text = String::new();
     if let Some(contact) = contact {
-        return contact_reason(found, contact);
+        let c = &contact.found;
+        let _ = write!(
+            text,
+            "{} contacts carry what they can, all sticking (margin {:.3}); ",
+            c.contacts.len(),
+            c.cone_margin
+        );
     }
     let bad: Vec<&RodInversion> =
         found.iter().filter(|f| !f.result.certificate.certified).collect();
-    let Some(first) = bad.first() else {
-        let worst = found.iter().map(|f| f.result.certificate.residual).fold(0.0, f64::max);
-        return format!(
+    if let Some(first) = bad.first() {
+        let _ = write!(
+            text,
+            "{} of {} fibre(s) cannot be held, first {}: {}",
+            bad.len(),
+            found.len(),
+            first.drawn.name,
+            first.result.certificate.reason
+        );
+        let stiffening = bad.iter().map(|f| f.result.stiffening).fold(0.0, f64::max);
+        if stiffening >= 1.0 {
+            let _ = write!(
+                text,
+                "; make fibres more than {stiffening:.3} times as stiff, or as much lighter, and all hold"
+            );
+        }
+    } else {
+        let worst = residual(found);
+        let _ = write!(
+            text,
             "forces balance to {worst:.1e} of a joint's weight; every small motion is resisted"
         );
-    };
-    let stiffening = bad.iter().map(|f| f.result.stiffening).fold(0.0, f64::max);
-    let advice = if stiffening >= 1.0 {
-        format!(
-            "; make fibres more than {stiffening:.3} times as stiff, or as much lighter, and all hold"
-        )
-    } else {
-        String::new()
-    };
-    format!(
-        "{} of {} fibre(s) fail, first {}: {}{advice}",
-        bad.len(),
-        found.len(),
-        first.drawn.name,
-        first.result.certificate.reason
-    )
+    }
+    if let Some(contact) = contact {
+        contact_reason(&mut text, contact);
+    }
+    text
 }
 
-fn contact_reason(found: &[RodInversion], contact: &ContactInversion) -> String {
-    let (c, share) = (&contact.found, residual(found, Some(contact)));
-    let falling = found.iter().filter(|f| f.result.certificate.negative_modes > 0).count();
-    let mut text = format!(
-        "{} contacts carry what they can, all sticking (margin {:.3}); forces balance to {share:.1e} of a joint's weight",
-        c.contacts.len(),
-        c.cone_margin
-    );
-    if falling > 0 {
-        let _ =
-            write!(text, "; but {falling} fibre(s) are too soft to hold their shape by themselves");
-    }
+fn contact_reason(text: &mut String, contact: &ContactInversion) {
+    let c = &contact.found;
     if c.cone_gap > 1e-8 {
         let _ = write!(text, "; but a force leaves its cone by {:.1e}", c.cone_gap);
     }
@@ -205,16 +206,26 @@ fn contact_reason(found: &[RodInversion], contact: &ContactInversion) -> String 
             let _ = write!(
                 text,
                 "; but in a simulated second it moves by {drift:.1e} of its size where {MOST_DRIFT:.0e} is asked \
-                 (deepest overlap in the drawing {:.1e} m)",
+                 (deepest overlap left in the drawing {:.1e} m)",
                 c.penetration
             );
         }
         Some(drift) => {
             let _ = write!(text, "; in a simulated second it moves by {drift:.1e} of its size");
         }
-        None => {}
+        None => text.push_str("; but whether it stays was not watched to the end"),
     }
-    text
+    if let Some(sag) = contact.naive_sag {
+        let _ = write!(text, " (made as drawn it would go {sag:.1e} in a fifth of one)");
+    }
+    let closing = &contact.closing;
+    if closing.moved > 0.0 {
+        let _ = write!(
+            text,
+            "; gaps of up to {:.1e} m were closed and overlaps of up to {:.1e} m opened by moving joints up to {:.1e} m",
+            closing.gap, closing.overlap, closing.moved
+        );
+    }
 }
 
 fn certificate(found: &[RodInversion], contact: Option<&ContactInversion>) -> Object {
@@ -227,12 +238,8 @@ fn certificate(found: &[RodInversion], contact: Option<&ContactInversion>) -> Ob
     Object::default()
         .with("verdict", if certified { "certified" } else { "not certified" })
         .with("reason", reason(found, contact))
-        .with("residual", residual(found, contact))
-        .with(
-            "residual_n",
-            contact
-                .map_or_else(|| most(|f| f.result.certificate.residual_n), |c| c.found.residual_n),
-        )
+        .with("residual", residual(found))
+        .with("residual_n", most(|f| f.result.certificate.residual_n))
         .with("cone_gap", contact.map(|c| c.found.cone_gap))
         .with("cone_margin", contact.map(|c| c.found.cone_margin))
         .with("penetration", contact.map(|c| c.found.penetration))
@@ -246,6 +253,11 @@ fn certificate(found: &[RodInversion], contact: Option<&ContactInversion>) -> Ob
         .with("stiffening", most(|f| f.result.stiffening))
         .with("unique", found.iter().all(|f| f.result.unique))
         .with("contacts", contact.map_or(0, |c| c.found.contacts.len()))
+        .with("optimality", contact.map(|c| c.found.residual))
+        .with("naive_sag", contact.and_then(|c| c.naive_sag))
+        .with("gap_closed", contact.map(|c| c.closing.gap))
+        .with("overlap_opened", contact.map(|c| c.closing.overlap))
+        .with("not_held", found.iter().filter(|f| !f.result.certificate.certified).count())
         .with("fibres", found.len())
 }
 
@@ -256,7 +268,7 @@ fn summary(found: &[RodInversion], contact: Option<&ContactInversion>, seconds: 
     let most = |f: fn(&RodInversion) -> f64| found.iter().map(f).fold(0.0, f64::max);
     let _ = writeln!(text, "  {}", reason(found, contact));
     let _ = writeln!(text, "  target missed by at most {:.2e} m", most(|f| f.fit.error_max));
-    let _ = write!(text, "  residual   {:.2e} of a joint's weight", residual(found, contact));
+    let _ = write!(text, "  residual   {:.2e} of a joint's weight", residual(found));
     if found.iter().any(|f| !f.result.unique) {
         let _ = write!(
             text,

@@ -5,7 +5,9 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use toile::io::{Scene, atomic_write, write_strands};
+use toile::io::{
+    Scene, atomic_write, read_fibre_checkpoint, write_fibre_checkpoint, write_strands,
+};
 use toile::rod::{Assembly, AssemblyReport, FibreContactKey, energies};
 use toile::rod_assembly;
 
@@ -21,10 +23,8 @@ pub(crate) fn simulate(
     args: &SimulateArgs,
     global: &Global,
 ) -> Result<Outcome, Failure> {
-    if args.resume || args.push_out {
-        return Err(Failure(
-            "--resume and --push-out are for cloth; fibres start from their scene".into(),
-        ));
+    if args.push_out {
+        return Err(Failure("--push-out is for cloth; fibres start from their scene".into()));
     }
     catch_interrupts();
     make_folder(&args.out)?;
@@ -34,18 +34,43 @@ pub(crate) fn simulate(
     }
     let per_frame = time.frame.map_or(1, |f| (f / time.step).round() as usize).max(1);
     let steps = (time.duration / time.step - 1e-9).ceil().max(1.0) as usize;
+    let kept = args.out.join("checkpoint.txt");
+    let mut first = 0;
+    if args.resume {
+        if kept.exists() {
+            let (step, checkpoint) = read_fibre_checkpoint(&kept)?;
+            assembly.restore(&checkpoint).map_err(|e| {
+                let what = "checkpoint.txt was written for another scene";
+                Failure(format!("{what}: {e}; start without --resume"))
+            })?;
+            first = step;
+        } else {
+            json::tell("no checkpoint.txt to resume from: starting at the beginning");
+        }
+    }
+    if first > 0 {
+        keep_lines(&args.out.join("steps.jsonl"), first)?;
+    }
     let open = |name: &str| {
         let path = args.out.join(name);
-        File::create(&path)
+        let goes_on = first > 0;
+        File::options()
+            .create(true)
+            .write(true)
+            .append(goes_on)
+            .truncate(!goes_on)
+            .open(&path)
             .map(BufWriter::new)
             .map_err(|e| Failure(format!("cannot write {}: {e}", path.display())))
     };
     let (mut log, mut contacts) = (open("steps.jsonl")?, open("contacts.jsonl")?);
     let mut share = Share::new(global.quiet || global.json);
     let clock = Instant::now();
-    write_frame(scene, &args.out, 0, &assembly)?;
-    let (mut done, mut worst, mut deepest, mut most, mut failed) = (0, 0.0f64, 0.0f64, 0, 0);
-    for step in 1..=steps {
+    if first == 0 {
+        write_frame(scene, &args.out, 0, &assembly)?;
+    }
+    let (mut done, mut worst, mut deepest, mut most, mut failed) = (first, 0.0f64, 0.0f64, 0, 0);
+    for step in first + 1..=steps {
         let report = assembly.step()?;
         done = step;
         worst = worst.max(report.residual);
@@ -59,9 +84,13 @@ pub(crate) fn simulate(
             for contact in &report.contacts {
                 writeln!(contacts, "{}", contact_line(scene, frame, contact).line())?;
             }
+            log.flush()?;
+            contacts.flush()?;
+            write_fibre_checkpoint(&kept, step, &assembly.checkpoint())?;
         }
         share.tell(step as f64 / steps as f64, &format!("{} contacts", report.contacts.len()));
         if interrupted() {
+            write_fibre_checkpoint(&kept, step, &assembly.checkpoint())?;
             break;
         }
     }
@@ -72,7 +101,7 @@ pub(crate) fn simulate(
     let summary = Object::default()
         .with("fibres", assembly.fibres.len())
         .with("steps", done)
-        .with("seconds_per_step", seconds / done.max(1) as f64)
+        .with("seconds_per_step", seconds / (done - first).max(1) as f64)
         .with("contacts_most", most)
         .with("residual_worst", worst)
         .with("steps_not_converged", failed)
@@ -85,12 +114,19 @@ pub(crate) fn simulate(
         json::print(&format!(
             "{} fibres, {done} steps, {:.1} ms each; at most {most} contacts; friction law to {worst:.1e}{}\nwritten to {}",
             assembly.fibres.len(),
-            1e3 * seconds / done.max(1) as f64,
+            1e3 * seconds / (done - first).max(1) as f64,
             if failed > 0 { format!(" ({failed} steps beyond 1e-6)") } else { String::new() },
             args.out.display()
         ));
     }
     Ok(if done == steps && failed == 0 { Outcome::Good } else { Outcome::Doubtful })
+}
+
+/// Cuts a log off where a checkpoint was written.
+fn keep_lines(path: &Path, count: usize) -> Result<(), Failure> {
+    let Ok(text) = std::fs::read_to_string(path) else { return Ok(()) };
+    let kept: String = text.lines().take(count).flat_map(|line| [line, "\n"]).collect();
+    Ok(atomic_write(path, |w| w.write_all(kept.as_bytes()))?)
 }
 
 fn write_frame(
@@ -126,7 +162,11 @@ fn step_line(step: usize, assembly: &Assembly, report: &AssemblyReport) -> Resul
         .with("penetration", report.penetration))
 }
 
-fn contact_line(scene: &Scene, frame: usize, contact: &toile::rod::FibreContact) -> Object {
+pub(crate) fn contact_line(
+    scene: &Scene,
+    frame: usize,
+    contact: &toile::rod::FibreContact,
+) -> Object {
     let axes = scene.own_axes();
     let list = |v: [f64; 3]| serde_json::Value::from(v.to_vec());
     let turned = |v: toile::rod::Vec3| list(axes.direction_to_file(v.into()));

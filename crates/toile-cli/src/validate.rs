@@ -8,7 +8,7 @@ use toile::validate::protocol::{
     BucklingSettings, CantileverSeries, CantileverSettings, CapstanSettings, CylinderSettings,
     InclineSettings, Outcome as Found, RodSettings, RotationSettings, StickSlipSettings, TableRow,
     bend_twist, buckling, cantilever, capstan, cylinder, frequencies, incline, lateral_buckling,
-    rod_cantilever, rotation, stick_slip,
+    rod_cantilever, rod_orders, rotation, stick_slip,
 };
 use toile::validate::shells::{
     Case, Settings as ShellSettings, ShellCaseError, end_moment, end_shear, hemisphere,
@@ -60,6 +60,10 @@ pub(crate) fn run(protocol: &Protocol, global: &Global) -> Result<Outcome, Failu
         Protocol::RodCantilever(args) => {
             let settings = rod_settings(args);
             measured(&args.out, "rod_cantilever", global, |told| rod_cantilever(&settings, told))
+        }
+        Protocol::RodOrders(args) => {
+            let settings = rod_settings(args);
+            measured(&args.out, "rod_orders", global, |told| rod_orders(&settings, told))
         }
         Protocol::Frequencies(args) => {
             let settings = rod_settings(args);

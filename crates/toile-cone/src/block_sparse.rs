@@ -58,6 +58,41 @@ impl<const D: usize> BlockSparseOperator<D> {
         Ok(operator)
     }
 
+    /// From rows of (column, block), each in increasing order of columns and with its diagonal. Checked: places and finite
+    /// numbers; symmetry is the caller's, who has no need to sort and compare what was made in order.
+    pub fn from_rows(rows: Vec<Vec<(u32, Matrix<D, D>)>>) -> Result<Self, ProblemError> {
+        let contacts = rows.len();
+        let count = rows.iter().map(Vec::len).sum();
+        let mut starts = Vec::with_capacity(contacts + 1);
+        let (mut columns, mut blocks) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut diagonal = vec![usize::MAX; contacts];
+        starts.push(0);
+        for (i, row) in rows.into_iter().enumerate() {
+            for (column, value) in row {
+                let j = column as usize;
+                let before = if columns.len() > starts[i] { columns.last().copied() } else { None };
+                if j >= contacts || before >= Some(column) {
+                    return Err(ProblemError::NoSuchColumn {
+                        row: i,
+                        column: j,
+                        columns: contacts,
+                    });
+                }
+                check_finite("a block of W", value.as_slice())?;
+                if j == i {
+                    diagonal[i] = blocks.len();
+                }
+                columns.push(column);
+                blocks.push(value);
+            }
+            if diagonal[i] == usize::MAX {
+                return Err(ProblemError::NoSuchColumn { row: i, column: i, columns: contacts });
+            }
+            starts.push(blocks.len());
+        }
+        Ok(BlockSparseOperator { starts, columns, blocks, diagonal })
+    }
+
     /// Number of blocks kept.
     pub fn block_count(&self) -> usize {
         self.blocks.len()
@@ -137,6 +172,11 @@ impl<const D: usize> Operator<D> for BlockSparseOperator<D> {
             colours[free].push(i as u32);
         }
         (colours.len() * 64 <= n).then_some(colours)
+    }
+
+    fn row_blocks(&self, i: usize) -> Option<(&[u32], &[Matrix<D, D>])> {
+        let row = self.starts[i]..self.starts[i + 1];
+        Some((&self.columns[row.clone()], &self.blocks[row]))
     }
 
     fn shifted<'a>(&'a self, _rho: f64) -> Option<Box<dyn ShiftedSolve + 'a>> {

@@ -3,12 +3,16 @@
 use rayon::prelude::*;
 use toile_num::Vector;
 
+use crate::clusters;
 use crate::local::Contact;
 use crate::newton::Polish;
 use crate::operator::Sweep;
 use crate::problem::Problem;
 use crate::small::{block, set_block};
 use crate::solver::{Monitor, Settings, Solution, Solver, Stop, Watch, started};
+
+/// Sweeps between attempts on what they leave behind.
+const CLUSTERS_EVERY: usize = 40;
 
 /// Nonsmooth Gauss–Seidel with the exact contact solver inside.
 ///
@@ -47,10 +51,18 @@ impl<const D: usize> Solver<D> for GaussSeidel {
             return monitor.finish(Stop::Unsupported);
         };
         let mut polish = Polish::new(problem, 50);
+        let mut u = vec![0.0; r.len()];
         while stop.is_none() {
             let count = self.measure_every.max(1);
             sweeps.run(&mut r, count);
             stop = monitor.measure(monitor.iterations + count, &r);
+            // What most contacts have settled around is solved together.
+            if stop.is_none() && monitor.iterations.is_multiple_of(CLUSTERS_EVERY) {
+                monitor.problem.velocity(&r, &mut u);
+                if clusters::improve(problem, settings, &mut r, &mut u) {
+                    stop = monitor.measure(monitor.iterations, &r);
+                }
+            }
             // Newton steps pay when the sets of sticking and sliding contacts have settled.
             if stop.is_none() {
                 stop = polish.run(monitor.iterations, &r, &mut monitor);

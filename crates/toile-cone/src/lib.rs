@@ -46,6 +46,7 @@ mod banded;
 mod block_sparse;
 mod cadoux;
 mod choice;
+mod clusters;
 mod cone;
 mod error;
 mod facets;

@@ -29,6 +29,11 @@ pub trait Operator<const D: usize>: Sync {
         None
     }
 
+    /// Columns and blocks of a row, columns increasing; `None` where rows are not kept.
+    fn row_blocks(&self, _i: usize) -> Option<(&[u32], &[Matrix<D, D>])> {
+        None
+    }
+
     /// W as a dense matrix, when it is that or small enough to become it.
     fn dense(&self) -> Option<DMatrix<f64>> {
         let n = D * self.contacts();

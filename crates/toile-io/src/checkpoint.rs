@@ -63,7 +63,7 @@ pub enum CheckpointError {
 }
 
 impl CheckpointError {
-    fn in_file(self, path: &Path) -> Self {
+    pub(crate) fn in_file(self, path: &Path) -> Self {
         let file = path.display().to_string();
         match self {
             Self::Version { found, .. } => Self::Version { file, found },
@@ -158,26 +158,25 @@ fn checkpoint_text(step: usize, checkpoint: &Checkpoint) -> String {
 }
 
 /// Text never refuses a line.
-fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
+pub(crate) fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
     let _ = writeln!(text, "{words}");
 }
 
-fn push_bits(text: &mut String, values: &[f64]) {
+pub(crate) fn push_bits(text: &mut String, values: &[f64]) {
     for v in values {
         let _ = write!(text, "{:016x}", v.to_bits());
     }
 }
 
 /// Fowler–Noll–Vo's 64 bits (variant 1a): enough against accidents.
-fn checksum(bytes: &[u8]) -> u64 {
+pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// Reads a checkpoint from memory.
 pub fn parse_checkpoint(bytes: &[u8]) -> Result<(usize, Checkpoint), CheckpointError> {
-    let text = std::str::from_utf8(bytes).map_err(|_| damaged(1, "this is not text"))?;
-    let mut lines = Lines { text, at: 0, number: 0 };
+    let mut lines = Lines::new(bytes)?;
     let title = lines.next()?;
     let Some(version) = title.strip_prefix(TITLE).and_then(|v| v.trim().split(' ').next()) else {
         return Err(lines.damaged("this is not a checkpoint"));
@@ -208,11 +207,7 @@ pub fn parse_checkpoint(bytes: &[u8]) -> Result<(usize, Checkpoint), CheckpointE
     for _ in 0..count {
         couplings.push(lines.coupling()?);
     }
-    let sum = checksum(&bytes[..lines.at]);
-    let last = lines.next()?;
-    if last.strip_prefix("end ") != Some(&format!("{sum:016x}")) {
-        return Err(lines.damaged("the checksum does not fit what is above"));
-    }
+    lines.end(bytes)?;
     Ok((step, Checkpoint { now, before, held, layers, couplings }))
 }
 
@@ -221,7 +216,7 @@ fn damaged(line: usize, what: impl Into<String>) -> CheckpointError {
 }
 
 /// Lines one after the other.
-struct Lines<'a> {
+pub(crate) struct Lines<'a> {
     text: &'a str,
     /// Where the next one begins.
     at: usize,
@@ -230,12 +225,27 @@ struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    fn damaged(&self, what: impl Into<String>) -> CheckpointError {
+    pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, CheckpointError> {
+        let text = std::str::from_utf8(bytes).map_err(|_| damaged(1, "this is not text"))?;
+        Ok(Lines { text, at: 0, number: 0 })
+    }
+
+    /// The last line, with the checksum of all before.
+    pub(crate) fn end(&mut self, bytes: &[u8]) -> Result<(), CheckpointError> {
+        let sum = checksum(&bytes[..self.at]);
+        let last = self.next()?;
+        if last.strip_prefix("end ") != Some(&format!("{sum:016x}")) {
+            return Err(self.damaged("the checksum does not fit what is above"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn damaged(&self, what: impl Into<String>) -> CheckpointError {
         damaged(self.number, what)
     }
 
     /// The next line; a line without its end was cut.
-    fn next(&mut self) -> Result<&'a str, CheckpointError> {
+    pub(crate) fn next(&mut self) -> Result<&'a str, CheckpointError> {
         self.number += 1;
         let rest = &self.text[self.at..];
         let Some(end) = rest.find('\n') else {
@@ -246,7 +256,7 @@ impl<'a> Lines<'a> {
     }
 
     /// The number in `name NUMBER`.
-    fn section(&mut self, name: &str) -> Result<usize, CheckpointError> {
+    pub(crate) fn section(&mut self, name: &str) -> Result<usize, CheckpointError> {
         let line = self.next()?;
         let number = line.strip_prefix(name).and_then(|n| n.strip_prefix(' ')?.parse().ok());
         number.ok_or_else(|| self.damaged(format!("`{name}` and a number should be here")))
@@ -263,12 +273,12 @@ impl<'a> Lines<'a> {
         Ok(Some(Snapshot { time, high, low, velocity }))
     }
 
-    fn bits(&mut self, count: usize) -> Result<Vec<f64>, CheckpointError> {
+    pub(crate) fn bits(&mut self, count: usize) -> Result<Vec<f64>, CheckpointError> {
         let line = self.next()?;
         self.unbits(line, count)
     }
 
-    fn unbits(&self, text: &str, count: usize) -> Result<Vec<f64>, CheckpointError> {
+    pub(crate) fn unbits(&self, text: &str, count: usize) -> Result<Vec<f64>, CheckpointError> {
         if !text.bytes().all(|b| b.is_ascii_hexdigit()) || text.len() / 16 != count {
             let digits = text.len();
             return Err(self.damaged(format!("{digits} characters instead of {count} numbers")));

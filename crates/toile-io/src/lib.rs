@@ -27,6 +27,7 @@ mod checkpoint;
 mod colliders;
 mod csv;
 mod error;
+mod fibre_checkpoint;
 mod friction;
 mod generate;
 mod glb_write;
@@ -65,6 +66,7 @@ pub use checkpoint::{
 pub use colliders::{LoadedCollider, load_colliders, loaded_colliders};
 pub use csv::{Cell, csv_to, write_csv};
 pub use error::{MeshError, Place};
+pub use fibre_checkpoint::{parse_fibre_checkpoint, read_fibre_checkpoint, write_fibre_checkpoint};
 pub use friction::{
     FrictionError, FrictionFile, FrictionProblem, parse_friction, read_friction, write_friction,
 };

@@ -10,20 +10,37 @@
 //! Strictly convex, so the answer is unique; the conic kernel solves it without the De Saxcé shift, and all contacts stick.
 //! Reference: Derouet-Jourdan, Bertails-Descoubes, Daviet and Thollot 2013; Bertails-Descoubes 2017, §4.3.
 
-use toile_cone::{Auto, GaussSeidel, Law, Problem, Settings, Solver, Status};
+use rayon::prelude::*;
+use toile_cone::{
+    Auto, DENSE_LIMIT, GaussSeidel, Law, Problem, Settings, Solution, Solver, Status, project_cone,
+};
 
 use crate::RodError;
-use crate::assembly::{Assembly, Delassus, FibreContact, Sites, contact_frame, sites_at_rest};
-use crate::certificate::residual_n;
-use crate::forms::Shape;
+use crate::assembly::{Assembly, Fibre, FibreContact};
+use crate::certificate::{RodCertificate, certify_held};
+use crate::chain::Chain;
+use crate::delassus::Delassus;
+use crate::forms::{Mix, Shape};
+use crate::motion::ClampMotion;
 use crate::rod::Loads;
-use crate::rotation::{Mat3, Vec3};
+use crate::rotation::Vec3;
+use crate::touch::Sites;
 
 /// γ over the mean diagonal of W: makes the problem strictly convex and moves forces in the ninth digit.
 const REGULARISATION: f64 = 1e-9;
 
+/// Part of the friction that may be used: contacts at the very edge of their cones slip at a breath.
+const USED: f64 = 0.9;
+
+/// Optimality that is asked for where W is small enough for exact methods, and where it is not. Any forces in their cones
+/// give an exact equilibrium; optimality only decides how near the natural shapes are to the wish.
+const TOLERANCE: [f64; 2] = [1e-10, 1e-5];
+
 /// Gap over radius up to which two things touch.
 const CLOSED: f64 = 0.02;
+
+/// Steps between looks at how far a watched assembly has gone.
+const LOOK: usize = 20;
 
 /// The wish for natural shapes.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,72 +70,75 @@ pub struct AssemblyInversion {
     pub penetration: f64,
     /// Largest force that is not balanced on a fibre \[N\], as in [`crate::RodCertificate`].
     pub residual_n: f64,
+    /// Sweeps of the friction solver.
+    pub sweeps: usize,
+    /// Whether each fibre holds its shape, with the contact forces on it.
+    pub certificates: Vec<RodCertificate>,
+}
+
+/// Forces that stick and bring natural shapes nearest to the wish.
+fn sticking(delassus: &Delassus, b: &[f64], mu: &[f64]) -> Result<Solution, RodError> {
+    let failed = |_| RodError::NotFinite { what: "contact problem" };
+    let problem = Problem::new(&delassus.w, b, mu).map_err(failed)?.with_law(Law::SecondOrderCone);
+    let small = b.len() <= DENSE_LIMIT;
+    let settings = Settings {
+        tolerance: TOLERANCE[usize::from(!small)],
+        max_iterations: if small { 2000 } else { 400 },
+        ..Settings::default()
+    };
+    let found = GaussSeidel::default().solve(&problem, None, &settings, &|_, _| true);
+    if found.converged() || !small {
+        return Ok(found);
+    }
+    let other = Auto.solve(&problem, Some(&found.r), &settings, &|_, _| true);
+    let better = other.residuals.alart_curnier < found.residuals.alart_curnier;
+    Ok(if better { other } else { found })
+}
+
+/// A fibre with its weight.
+struct Bent {
+    /// The elastic stiffness alone.
+    chain: Chain,
+    /// K⁻¹ ∂E_load/∂q.
+    by_load: Vec<Vec3>,
+    /// q − q̄⁰ + K⁻¹ ∂E_load/∂q: what contact forces should undo.
+    away: Vec<Vec3>,
 }
 
 impl Assembly {
     /// Finds natural curvatures and sticking contact forces for the present shape of all fibres, at rest.
     ///
-    /// Only pairs closer than a fiftieth of a radius beyond contact carry forces: through a wider gap nothing is held.
+    /// Only pairs closer than a fiftieth of a radius beyond contact carry forces: through a wider gap nothing is held
+    /// ([`Assembly::close_gaps`] closes it). A tenth of the friction is kept in reserve.
     pub fn invert(&self, prior: &Prior) -> Result<AssemblyInversion, RodError> {
-        let sites: Vec<Sites> = self.fibres.iter().map(sites_at_rest).collect();
+        let sites: Vec<Sites> = self.fibres.par_iter().map(Sites::at_rest).collect();
         let mut pairs = self.find(&sites);
         pairs.retain(|pair| {
-            let thin = pair
-                .sides
-                .iter()
-                .map(|s| self.fibres[s.fibre].radius)
-                .fold(f64::INFINITY, f64::min);
+            let thin =
+                pair.sides().map(|s| self.fibres[s.fibre].radius).fold(f64::INFINITY, f64::min);
             pair.gap <= CLOSED * thin
         });
-        let frames: Vec<Mat3> = pairs.iter().map(|p| contact_frame(&p.normal)).collect();
-        // ∂E_load/∂q + K (q − q̄⁰), and K⁻¹ of it.
-        let mut forces = Vec::with_capacity(self.fibres.len());
-        let mut by_load = Vec::with_capacity(self.fibres.len());
-        for (f, fibre) in self.fibres.iter().enumerate() {
-            let (rod, q) = (&fibre.rod, &fibre.state.q);
-            let loads = Loads::weight(rod.section(), self.settings.gravity);
-            let gradient = Shape::new(rod, q, &loads, false).load_gradient;
-            let wish: Vec<Vec3> = match prior {
-                Prior::Shape => q.clone(),
-                Prior::Straight => vec![Vec3::zeros(); q.len()],
-                Prior::Given(all) => {
-                    let found = all.get(f).ok_or(RodError::Count {
-                        what: "priors",
-                        found: all.len(),
-                        expected: self.fibres.len(),
-                    })?;
-                    rod.check_blocks(found)?;
-                    found.clone()
-                }
-            };
-            let load = rod.solve_elastic(&gradient);
-            forces.push(
-                q.iter().zip(&wish).zip(&load).map(|((q, w), l)| q - w + l).collect::<Vec<_>>(),
-            );
-            by_load.push(load);
-        }
-        let solve = |f: usize, row: &[Vec3]| self.fibres[f].rod.solve_elastic(row);
-        let delassus = Delassus::new(&self.fibres, &pairs, &frames, REGULARISATION, solve)?;
-        let count = pairs.len();
-        // b = −H K⁻¹ (…) from the answers, which are K⁻¹ Hᵀ.
-        let mut b = vec![0.0; 3 * count];
-        for (f, list) in delassus.touched.iter().enumerate() {
-            let rod = &self.fibres[f].rod;
-            let moment = rod.elastic(&forces[f]);
-            for (answer, (c, _)) in delassus.answers[f].iter().zip(list) {
-                for d in 0..3 {
-                    b[3 * c + d] -=
-                        answer[d].iter().zip(&moment).map(|(a, m)| a.dot(m)).sum::<f64>();
-                }
-            }
-        }
-        let failed = |_| RodError::NotFinite { what: "contact problem" };
-        let mut natural: Vec<Vec<Vec3>> = self
+        let bent: Vec<Bent> = self
             .fibres
-            .iter()
-            .zip(&by_load)
-            .map(|(f, load)| f.state.q.iter().zip(load).map(|(q, l)| q + l).collect())
+            .par_iter()
+            .enumerate()
+            .map(|(f, fibre)| self.bent(f, fibre, prior))
+            .collect::<Result<_, _>>()?;
+        let chains: Vec<&Chain> = bent.iter().map(|b| &b.chain).collect();
+        let delassus = Delassus::new(&chains, &pairs, REGULARISATION)?;
+        let count = pairs.len();
+        // b = −H K⁻¹ (…): how the contact points would move if every fibre went to its wish.
+        let still = ClampMotion::default();
+        let ways: Vec<Sites> = (self.fibres.par_iter().zip(&bent))
+            .map(|(fibre, b)| Sites::new(fibre, &b.chain, &b.away, &still))
             .collect();
+        let mut b = vec![0.0; 3 * count];
+        for (c, pair) in pairs.iter().enumerate() {
+            let way: Vec3 = pair.sides().map(|s| ways[s.fibre].velocity(s) * s.sign).sum();
+            let local = -delassus.frame(c).tr_mul(&way);
+            b[3 * c..3 * c + 3].copy_from_slice(local.as_slice());
+        }
+        let mut r = vec![0.0; 3 * count];
         let mut out = AssemblyInversion {
             natural: Vec::new(),
             contacts: Vec::new(),
@@ -127,54 +147,37 @@ impl Assembly {
             residual: 0.0,
             penetration: pairs.iter().map(|p| -p.gap).fold(0.0, f64::max),
             residual_n: 0.0,
+            sweeps: 0,
+            certificates: Vec::new(),
         };
-        if count == 0 {
-            out.natural = natural;
-            return Ok(out);
-        }
-        let mu: Vec<f64> = pairs.iter().map(|p| p.friction).collect();
-        let problem =
-            Problem::new(&delassus.w, &b, &mu).map_err(failed)?.with_law(Law::SecondOrderCone);
-        let settings = Settings { tolerance: 1e-10, max_iterations: 2000, ..Settings::default() };
-        let mut found = GaussSeidel::default().solve(&problem, None, &settings, &|_, _| true);
-        if !found.converged() {
-            let other = Auto.solve(&problem, Some(&found.r), &settings, &|_, _| true);
-            if other.residuals.alart_curnier < found.residuals.alart_curnier {
-                found = other;
+        if count > 0 {
+            let mu: Vec<f64> = pairs.iter().map(|p| USED * p.friction).collect();
+            let found = sticking(&delassus, &b, &mu)?;
+            out.residual = found.residuals.alart_curnier;
+            out.sweeps = found.iterations;
+            for c in 0..count {
+                let force = Vec3::from_column_slice(&found.r[3 * c..3 * c + 3]);
+                r[3 * c..3 * c + 3].copy_from_slice(project_cone(mu[c], &force).as_slice());
             }
         }
-        out.residual = found.residuals.alart_curnier;
-        for (f, list) in delassus.touched.iter().enumerate() {
-            for (answer, (c, _)) in delassus.answers[f].iter().zip(list) {
-                for d in 0..3 {
-                    let r = found.r[3 * c + d];
-                    for (x, a) in natural[f].iter_mut().zip(&answer[d]) {
-                        *x -= a * r;
-                    }
-                }
-            }
-        }
-        // Balance of every fibre with the forces that were found.
-        for (f, fibre) in self.fibres.iter().enumerate() {
-            let mut change: Vec<Vec3> =
-                fibre.state.q.iter().zip(&natural[f]).map(|(q, bar)| q - bar).collect();
-            for (answer, (c, _)) in delassus.answers[f].iter().zip(&delassus.touched[f]) {
-                for d in 0..3 {
-                    for (x, a) in change.iter_mut().zip(&answer[d]) {
-                        *x -= a * found.r[3 * c + d];
-                    }
-                }
-            }
-            for (x, l) in change.iter_mut().zip(&by_load[f]) {
-                *x += l;
-            }
-            let left = residual_n(&fibre.rod, &fibre.rod.elastic(&change));
-            out.residual_n = out.residual_n.max(left);
-        }
-        let largest =
-            found.r.chunks(3).map(|r| Vec3::from_column_slice(r).norm()).fold(0.0, f64::max);
+        let nature = |f: usize| {
+            let (rod, q) = (&self.fibres[f].rod, &self.fibres[f].state.q);
+            let forces = delassus.joint_forces(f, sites[f].points.len(), &r);
+            let by_contact = chains[f].solve_joint_forces(&forces);
+            let sum = |((q, l), d): ((&Vec3, &Vec3), Vec3)| q + l - d;
+            let natural: Vec<Vec3> =
+                q.iter().zip(&bent[f].by_load).zip(by_contact).map(sum).collect();
+            let rod = rod.clone().with_rest(&natural)?;
+            let loads = Loads::weight(rod.section(), self.settings.gravity);
+            Ok((natural, certify_held(&rod, q, &loads, &forces)?))
+        };
+        let natures: Vec<(Vec<Vec3>, RodCertificate)> =
+            (0..self.fibres.len()).into_par_iter().map(nature).collect::<Result<_, RodError>>()?;
+        (out.natural, out.certificates) = natures.into_iter().unzip();
+        out.residual_n = out.certificates.iter().map(|c| c.residual_n).fold(0.0, f64::max);
+        let largest = r.chunks(3).map(|r| Vec3::from_column_slice(r).norm()).fold(0.0, f64::max);
         for (c, pair) in pairs.iter().enumerate() {
-            let r = Vec3::from_column_slice(&found.r[3 * c..3 * c + 3]);
+            let r = Vec3::from_column_slice(&r[3 * c..3 * c + 3]);
             let (n, t) = (r[0], (r[1] * r[1] + r[2] * r[2]).sqrt());
             let outside = (t - pair.friction * n).max(-n).max(0.0);
             if largest > 0.0 {
@@ -187,13 +190,34 @@ impl Assembly {
                 key: pair.key,
                 point: pair.point,
                 normal: pair.normal,
-                force: frames[c] * r,
+                force: delassus.frame(c) * r,
                 gap: pair.gap,
                 status: if r.norm() > 0.0 { Status::Stick } else { Status::TakeOff },
             });
         }
-        out.natural = natural;
         Ok(out)
+    }
+
+    /// Weight and wish of a fibre, with its elastic stiffness factorised.
+    fn bent(&self, f: usize, fibre: &Fibre, prior: &Prior) -> Result<Bent, RodError> {
+        let (rod, q) = (&fibre.rod, &fibre.state.q);
+        let loads = Loads::weight(rod.section(), self.settings.gravity);
+        let shape = Shape::new(rod, q, &loads, false);
+        let chain = shape.chain(rod, Mix { mass: 0.0, elastic: 1.0, geometric: 0.0 });
+        let by_load = rod.solve_elastic(&shape.load_gradient);
+        let wish: Vec<Vec3> = match prior {
+            Prior::Shape => q.clone(),
+            Prior::Straight => vec![Vec3::zeros(); q.len()],
+            Prior::Given(all) => {
+                let (found, expected) = (all.len(), self.fibres.len());
+                let what = "priors";
+                let one = all.get(f).ok_or(RodError::Count { what, found, expected })?;
+                rod.check_blocks(one)?;
+                one.clone()
+            }
+        };
+        let away = q.iter().zip(&wish).zip(&by_load).map(|((q, w), l)| q - w + l).collect();
+        Ok(Bent { chain, by_load, away })
     }
 
     /// The same assembly with other natures, at rest in its present shape.
@@ -210,23 +234,39 @@ impl Assembly {
         Ok(out)
     }
 
-    /// Moves a copy for a while and returns how far any of its points went, over the size of the whole.
+    /// Moves a copy for a while and returns how far any of its joints went, over the size of the whole.
     pub fn drift(&self, seconds: f64) -> Result<f64, RodError> {
+        Ok(self.drift_watched(seconds, &|_| true)?.unwrap_or(f64::INFINITY))
+    }
+
+    /// The same, told of the share that is done; `None` when that answers `false` before the end.
+    pub fn drift_watched(
+        &self,
+        seconds: f64,
+        watch: &dyn Fn(f64) -> bool,
+    ) -> Result<Option<f64>, RodError> {
         let start: Vec<Vec<Vec3>> = (0..self.fibres.len()).map(|f| self.points(f)).collect();
-        let mut moving = self.clone();
-        let steps = (seconds / self.settings.step.dt).ceil().max(1.0) as usize;
-        let mut most = 0.0f64;
-        for _ in 0..steps {
-            moving.step()?;
+        let (mut low, mut high) = (Vec3::repeat(f64::INFINITY), Vec3::repeat(-f64::INFINITY));
+        for p in start.iter().flatten() {
+            (low, high) = (low.inf(p), high.sup(p));
         }
-        let (mut low, mut high) = (start[0][0], start[0][0]);
-        for (f, before) in start.iter().enumerate() {
-            for (a, b) in before.iter().zip(moving.points(f)) {
-                most = most.max((a - b).norm());
-                low = low.inf(a);
-                high = high.sup(a);
+        let mut moving = self.clone();
+        let steps = (seconds / self.settings.step.dt - 1e-9).ceil().max(1.0) as usize;
+        let mut most = 0.0f64;
+        for step in 1..=steps {
+            if !watch(step as f64 / steps as f64) {
+                return Ok(None);
+            }
+            moving.step()?;
+            if step % LOOK == 0 || step == steps {
+                let far = |(f, before): (usize, &Vec<Vec3>)| {
+                    let points = moving.points(f);
+                    before.iter().zip(points).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
+                };
+                let now: Vec<f64> = start.par_iter().enumerate().map(far).collect();
+                most = now.into_iter().fold(most, f64::max);
             }
         }
-        Ok(most / (high - low).norm().max(1e-300))
+        Ok(Some(most / (high - low).norm().max(1e-300)))
     }
 }

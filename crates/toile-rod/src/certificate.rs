@@ -4,7 +4,7 @@ use crate::RodError;
 use crate::forms::{Mix, Shape};
 use crate::rod::{Loads, Rod};
 use crate::rotation::Vec3;
-use crate::statics::evaluate;
+use crate::statics::evaluate_held;
 
 /// Residual up to which an equilibrium is certified, as for shells.
 pub const CERTIFIED_RESIDUAL: f64 = 1e-8;
@@ -39,8 +39,20 @@ impl RodCertificate {
 
 /// Judges a shape under dead loads.
 pub fn certify(rod: &Rod, q: &[Vec3], loads: &Loads) -> Result<RodCertificate, RodError> {
+    certify_held(rod, q, loads, &[])
+}
+
+/// Judges a shape that contact forces at its joints help to hold \[N\], clamp first.
+///
+/// Stability counts the forces as dead: contacts that stick hold more than that, so what is stable here is stable with them.
+pub(crate) fn certify_held(
+    rod: &Rod,
+    q: &[Vec3],
+    loads: &Loads,
+    at_joints: &[Vec3],
+) -> Result<RodCertificate, RodError> {
     rod.check_blocks(q)?;
-    let point = evaluate(rod, q, loads, true);
+    let point = evaluate_held(rod, q, loads, at_joints, true);
     let residual_n = residual_n(rod, &point.gradient);
     let residual = residual_n / force_unit(rod, loads);
     let modes = Modes { rod, shape: &point.shape };

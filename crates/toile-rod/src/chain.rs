@@ -13,6 +13,7 @@ use nalgebra::DMatrix;
 use toile_num::{Matrix, Vector};
 
 use crate::element::Model;
+use crate::motion::ClampMotion;
 use crate::rotation::{Mat3, Vec3};
 
 /// z (6) and the curvature at the first joint (3).
@@ -113,11 +114,104 @@ impl Chain {
             local[e] = link.pivot * c;
             p = carried.fixed_rows::<STATE>(0) - link.coupling.transpose() * local[e];
         }
-        let mut out = vec![Vec3::zeros(); f.len()];
+        let root =
+            if first == 1 { self.root * (f[0] + p.fixed_rows::<3>(6)) } else { Vec3::zeros() };
+        self.outward(local, root)
+    }
+
+    /// Way from each joint to the next \[m\].
+    pub(crate) fn reaches(&self) -> impl Iterator<Item = Vec3> + '_ {
+        // The transition turns about the first joint: δr of the next is δr − [reach]× δθ.
+        self.links.iter().map(|link| {
+            let t = &link.transition;
+            Vec3::new(t[(1, 5)], t[(2, 3)], t[(0, 4)])
+        })
+    }
+
+    /// Velocities of the joints, clamp first, at given rates of the unknowns.
+    pub(crate) fn joint_velocities(&self, rates: &[Vec3], motion: &ClampMotion) -> Vec<Vec3> {
+        let first = usize::from(self.model == Model::SuperClothoid);
+        let mut out = Vec::with_capacity(self.links.len() + 1);
+        let mut v = Vector::<LOCAL>::zeros();
+        v.fixed_rows_mut::<3>(0).copy_from(&motion.velocity);
+        v.fixed_rows_mut::<3>(3).copy_from(&motion.spin);
+        if first == 1 {
+            v.fixed_rows_mut::<3>(6).copy_from(&rates[0]);
+        }
+        out.push(motion.velocity);
+        for (e, link) in self.links.iter().enumerate() {
+            v.fixed_rows_mut::<3>(STATE).copy_from(&rates[e + first]);
+            let next = link.transition * v;
+            v.fixed_rows_mut::<STATE>(0).copy_from(&next);
+            out.push(next.fixed_rows::<3>(0).into());
+        }
+        out
+    }
+
+    /// Changes of the unknowns by forces at the joints \[N\], clamp first: the matrix solved for Jᵀ f.
+    pub(crate) fn solve_joint_forces(&self, forces: &[Vec3]) -> Vec<Vec3> {
+        let mut local = vec![Vec3::zeros(); self.links.len()];
+        let mut p = Vector::<STATE>::zeros();
+        for (e, link) in self.links.iter().enumerate().rev() {
+            let mut at_end = p.fixed_rows_mut::<3>(0);
+            at_end += forces[e + 1];
+            let carried = link.transition.transpose() * p;
+            local[e] = link.pivot * carried.fixed_rows::<3>(STATE);
+            p = carried.fixed_rows::<STATE>(0) - link.coupling.transpose() * local[e];
+        }
+        let root = self.root * p.fixed_rows::<3>(6);
+        self.outward(local, root)
+    }
+
+    /// J A⁻¹ Jᵀ at pairs of joints: how far a force at one moves the other.
+    ///
+    /// x = (z, curvature) of the next joint is F x + G c with c independent of all that lies before, so A⁻¹ spreads from
+    /// the clamp as a covariance does: C ← F C Fᵀ + G G̃ᵀ, and columns of earlier joints as S ← F S. That takes a time linear in
+    /// elements × joints asked for, where a solve for each column would take it many times over.
+    pub(crate) fn compliance(&self, joints: &[usize]) -> Compliance {
+        let count = joints.len();
+        let mut blocks = vec![Mat3::zeros(); count * count];
+        let mut columns: Vec<Matrix<STATE, 3>> = Vec::with_capacity(count);
+        let mut own = Matrix::<STATE, STATE>::zeros();
+        own.fixed_view_mut::<3, 3>(6, 6).copy_from(&self.root);
+        let mut next = usize::from(joints.first() == Some(&0));
+        // The clamp does not move.
+        columns.resize(next, Matrix::zeros());
+        for (e, link) in self.links.iter().enumerate() {
+            if next == count {
+                break;
+            }
+            let end: Matrix<STATE, 3> = link.transition.fixed_columns::<3>(STATE).into();
+            let driven = end * link.pivot;
+            let spread: Matrix<STATE, STATE> =
+                link.transition.fixed_columns::<STATE>(0) - driven * link.coupling;
+            own = spread * own * spread.transpose() + driven * end.transpose();
+            for column in &mut columns {
+                *column = spread * *column;
+            }
+            if joints[next] == e + 1 {
+                for (k, column) in columns.iter().enumerate() {
+                    let block: Mat3 = column.fixed_rows::<3>(0).into();
+                    blocks[next * count + k] = block;
+                    blocks[k * count + next] = block.transpose();
+                }
+                let here: Mat3 = own.fixed_view::<3, 3>(0, 0).into();
+                blocks[next * count + next] = (here + here.transpose()) * 0.5;
+                columns.push(own.fixed_columns::<3>(0).into());
+                next += 1;
+            }
+        }
+        Compliance { joints: joints.to_vec(), blocks }
+    }
+
+    /// From what each element wants by itself to the unknowns, clamp to tip.
+    fn outward(&self, local: Vec<Vec3>, root: Vec3) -> Vec<Vec3> {
+        let first = usize::from(self.model == Model::SuperClothoid);
+        let mut out = vec![Vec3::zeros(); local.len() + first];
         let mut state = Vector::<STATE>::zeros();
         if first == 1 {
-            out[0] = self.root * (f[0] + p.fixed_rows::<3>(6));
-            state.fixed_rows_mut::<3>(6).copy_from(&out[0]);
+            out[0] = root;
+            state.fixed_rows_mut::<3>(6).copy_from(&root);
         }
         for (e, link) in self.links.iter().enumerate() {
             let x = local[e] - link.pivot * (link.coupling * state);
@@ -128,6 +222,25 @@ impl Chain {
             state = link.transition * v;
         }
         out
+    }
+}
+
+/// J A⁻¹ Jᵀ of a fibre, in blocks of 3 × 3 between joints.
+#[derive(Clone, Debug)]
+pub(crate) struct Compliance {
+    joints: Vec<usize>,
+    blocks: Vec<Mat3>,
+}
+
+impl Compliance {
+    /// Place of a joint among those asked for.
+    pub(crate) fn place(&self, joint: usize) -> Option<usize> {
+        self.joints.binary_search(&joint).ok()
+    }
+
+    /// The block between the joints at two places.
+    pub(crate) fn block(&self, a: usize, b: usize) -> &Mat3 {
+        &self.blocks[a * self.joints.len() + b]
     }
 }
 
@@ -159,4 +272,56 @@ pub(crate) fn dense(
         local.view_mut((0, 0), (STATE, used)).copy_from(&next);
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forms::{Mix, Shape};
+    use crate::rod::{Clamp, Loads, Rod, Section};
+
+    /// J A⁻¹ Jᵀ by the full matrix, and by the spread of A⁻¹ along the chain.
+    #[test]
+    fn forces_at_joints_move_joints_as_the_full_matrix_says() {
+        for model in [Model::SuperHelix, Model::SuperClothoid] {
+            let section = Section {
+                bending_stiffness: [1.0, 1.7],
+                twisting_stiffness: 0.6,
+                linear_density: 0.9,
+            };
+            let frame = crate::rotation::turn(&Vec3::new(0.3, 0.5, -0.2), 1.0);
+            let clamp = Clamp { position: Vec3::zeros(), frame };
+            let rod = Rod::new(model, 6, 1.3, section, clamp).unwrap();
+            let bend = |i: usize| Vec3::new((i as f64).sin() * 3.0, 2.0 - i as f64, 1.0);
+            let q: Vec<Vec3> = (0..rod.blocks()).map(bend).collect();
+            let shape = Shape::new(&rod, &q, &Loads::weight(&section, Vec3::zeros()), true);
+            let mix = Mix { mass: 1.0, elastic: 1e-2, geometric: 0.0 };
+            let (chain, full) = (shape.chain(&rod, mix), shape.dense(&rod, mix));
+            let inverse = full.try_inverse().unwrap();
+            let joints = [0, 1, 3, 4, 6];
+            let soft = chain.compliance(&joints);
+            let jacobian = |joint: usize| rod.jacobian(&q, 1.3 * joint as f64 / 6.0).1;
+            for (a, &i) in joints.iter().enumerate() {
+                for (b, &k) in joints.iter().enumerate() {
+                    let exact = jacobian(i) * &inverse * jacobian(k).transpose();
+                    let error = (soft.block(a, b) - exact).amax();
+                    assert!(error < 1e-10 * inverse.amax(), "{model:?} {i} {k}: {error:e}");
+                }
+            }
+            // The same forces through one solve.
+            let push = |i: usize| Vec3::new(0.3, i as f64, -1.0);
+            let forces: Vec<Vec3> = (0..=6).map(push).collect();
+            let mut general = nalgebra::DVector::zeros(3 * rod.blocks());
+            for i in 1..=6 {
+                general += jacobian(i).transpose() * forces[i];
+            }
+            let exact = &inverse * &general;
+            let found = chain.solve_joint_forces(&forces);
+            for b in 0..rod.blocks() {
+                for c in 0..3 {
+                    assert!((found[b][c] - exact[3 * b + c]).abs() < 1e-9 * exact.amax());
+                }
+            }
+        }
+    }
 }

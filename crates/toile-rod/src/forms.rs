@@ -55,6 +55,17 @@ fn side(columns: &Columns, side: usize) -> Mat3 {
 impl Shape {
     /// Samples the rod at q under dead loads. `second` asks for mass and geometric stiffness as well.
     pub(crate) fn new(rod: &Rod, q: &[Vec3], loads: &Loads, second: bool) -> Self {
+        Self::held(rod, q, loads, &[], second)
+    }
+
+    /// The same with further dead forces at the joints \[N\], clamp first; empty for none.
+    pub(crate) fn held(
+        rod: &Rod,
+        q: &[Vec3],
+        loads: &Loads,
+        at_joints: &[Vec3],
+        second: bool,
+    ) -> Self {
         let n = rod.lengths().len();
         let mut frames = Vec::with_capacity(n);
         let mut joints = Vec::with_capacity(n + 1);
@@ -74,6 +85,10 @@ impl Shape {
         let mut parts: Vec<Parts> = Vec::with_capacity(n);
         for e in (0..n).rev() {
             let arc = rod.arc(q, e);
+            if let Some(own) = at_joints.get(e + 1) {
+                force += own;
+                energy -= own.dot(&joints[e + 1]);
+            }
             let part = element_parts(rod, &arc, &frames[e], &force, &tensor, &p, second);
             let couple = axial(&tensor);
             for (s, block) in rod.blocks_of(e).iter().enumerate() {

@@ -30,8 +30,11 @@
 //! | frequencies, thresholds | [`frequencies`], [`stability_margin`] |
 //! | a rod in the shape of a drawn curve | [`Curve`], [`fit()`] |
 //! | the natural shape behind a shape | [`invert_fibre`] |
+//! | stiffness and nature behind several poses | [`identify()`] |
 //! | motion, in linear time per step | [`step`], [`RodState`] |
 //! | fibres in contact, with dry friction | [`Assembly`] |
+//! | fibres at rest on colliders and each other | [`Assembly::settle`] |
+//! | natural shapes and forces of drawn fibres in contact | [`Assembly::close_gaps`], [`Assembly::invert`] |
 //! | one clothoid, to round-off | [`clothoid`] |
 //!
 //! References: Bertails et al. 2006 (super-helices); Casati and Bertails-Descoubes 2013 (super-clothoids);
@@ -43,33 +46,46 @@ mod assembly;
 mod assembly_inverse;
 mod certificate;
 mod chain;
+mod closing;
 mod curve;
+mod delassus;
 mod element;
 mod error;
 mod fit;
 mod forms;
+mod friction;
+mod gallery;
 mod helix_fit;
+mod identify;
 mod inverse;
+mod moment;
 mod motion;
 mod panel;
 mod refine;
 mod rod;
 mod rotation;
 mod series;
+mod settle;
 mod statics;
+mod touch;
 
 pub use assembly::{
-    Assembly, AssemblyReport, AssemblySettings, Fibre, FibreContact, FibreContactKey,
+    Assembly, AssemblyReport, AssemblySettings, Fibre, FibreContact, FibreContactKey, Overlap,
+    StepTimings,
 };
 pub use assembly_inverse::{AssemblyInversion, Prior};
 pub use certificate::{CERTIFIED_RESIDUAL, RodCertificate, certify, frequencies, stability_margin};
+pub use closing::Closing;
 pub use curve::Curve;
 pub use element::Model;
 pub use error::RodError;
 pub use fit::{Fit, FitSettings, distances, fit};
 pub use forms::{hessian, mass_matrix};
+pub use gallery::{drawn_hair, hair_on_a_head};
 pub use helix_fit::{HelixArc, short_helix};
+pub use identify::{Identification, Ratio, identify};
 pub use inverse::{FibreInversion, invert_fibre, natural_curvature_at, natural_curvatures};
+pub use moment::{FibreCheckpoint, FibreMoment};
 pub use motion::{
     ClampMotion, RodState, StepSettings, acceleration, acceleration_dense, energies, step,
 };
@@ -77,4 +93,5 @@ pub use refine::{RefinedEquilibrium, RodSpec};
 pub use rod::{Clamp, Loads, NaturalCurvature, Rod, Section, Station};
 pub use rotation::{Mat3, Vec3, cross_matrix, straightened, turn, turn_integral};
 pub use series::{BOUND, clothoid, largest_bound, safe_arc};
+pub use settle::{SettleSettings, Settled};
 pub use statics::{RodEquilibrium, StaticSettings, equilibrium, equilibrium_from};

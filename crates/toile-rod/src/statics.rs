@@ -56,7 +56,18 @@ pub(crate) struct Point {
 }
 
 pub(crate) fn evaluate(rod: &Rod, q: &[Vec3], loads: &Loads, second: bool) -> Point {
-    let shape = Shape::new(rod, q, loads, second);
+    evaluate_held(rod, q, loads, &[], second)
+}
+
+/// The same with further dead forces at the joints.
+pub(crate) fn evaluate_held(
+    rod: &Rod,
+    q: &[Vec3],
+    loads: &Loads,
+    at_joints: &[Vec3],
+    second: bool,
+) -> Point {
+    let shape = Shape::held(rod, q, loads, at_joints, second);
     let kq = rod.elastic(q);
     let energy = elastic_energy(rod, q, &kq) + shape.load_energy;
     let gradient = kq

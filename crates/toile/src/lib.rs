@@ -55,8 +55,8 @@ pub use invert::{
     InvertError, SceneInversion, invert, invert_by_reference, invert_settings, scene_garment,
 };
 pub use rods::{
-    ContactInversion, RodDrape, RodInversion, RodSceneError, drape_rods, invert_contacts,
-    invert_rods, rod_assembly,
+    ContactInversion, RodDrape, RodInversion, RodRest, RodSceneError, drape_rods, invert_contacts,
+    invert_rods, rest_rods, rod_assembly,
 };
 pub use simulate::{Simulation, Start};
 

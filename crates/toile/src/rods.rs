@@ -5,8 +5,9 @@ use toile_io::{
     scene_gravity,
 };
 use toile_rod::{
-    Assembly, AssemblyInversion, AssemblySettings, ClampMotion, Fibre, FibreInversion, Fit, Loads,
-    Prior, RefinedEquilibrium, RodError, RodState, StaticSettings, StepSettings, fit, invert_fibre,
+    Assembly, AssemblyInversion, AssemblySettings, ClampMotion, Closing, Fibre, FibreInversion,
+    Fit, Loads, Prior, RefinedEquilibrium, RodError, RodState, SettleSettings, Settled,
+    StaticSettings, StepSettings, distances, fit, invert_fibre,
 };
 
 /// A draped rod: what went in and what came out.
@@ -45,11 +46,24 @@ pub enum RodSceneError {
     /// Nothing says how to go through time.
     #[error("the scene has no table [time]; add for example\n[time]\nstep = 0.001\nduration = 1.0")]
     NoTime,
-    /// Statics with contact is not there yet.
-    #[error(
-        "`drape` does not know colliders for rods yet; remove the tables [[collider]] and [self_contact]"
-    )]
+    /// Rods that may touch something.
+    #[error("rods with colliders or `self_contact` come to rest by falling: `rest_rods` does that")]
     Contact,
+    /// A fibre goes through a collider.
+    #[error(
+        "{name} is {depth:.1e} m inside collider {collider} at joint {joint}, where it has already come out of it; move it out, or \
+         leave the collider out"
+    )]
+    Inside {
+        /// The fibre.
+        name: String,
+        /// Which joint.
+        joint: usize,
+        /// Which collider.
+        collider: usize,
+        /// How deep \[m\].
+        depth: f64,
+    },
 }
 
 /// Finds the equilibrium of every rod of a scene, each from its natural shape as its weight grows from nothing.
@@ -79,6 +93,73 @@ pub fn drape_rods(
         Ok(RodDrape { loaded, result })
     };
     load_rods(scene)?.into_par_iter().enumerate().map(one).collect()
+}
+
+/// Rods at rest on colliders and each other.
+#[derive(Clone, Debug)]
+pub struct RodRest {
+    /// The rods of the scene.
+    pub loaded: Vec<LoadedRod>,
+    /// Where they are.
+    pub assembly: Assembly,
+    /// How they got there and what holds them.
+    pub settled: Settled,
+    /// Largest motion in the simulated time, over the size of the whole.
+    pub drift: Option<f64>,
+}
+
+/// Step of the fall in which rods come to rest \[s\].
+const FALL_STEP: f64 = 2e-3;
+
+/// Lets the rods of a scene fall on its colliders (and each other, with `self_contact`) until they rest, finds the equilibrium there,
+/// and watches it for `drift` seconds. Elements are kept as they are given.
+pub fn rest_rods(
+    scene: &Scene,
+    settings: &SettleSettings,
+    drift: f64,
+    watch: &dyn Fn(usize, f64) -> bool,
+) -> Result<RodRest, RodSceneError> {
+    if !scene.shells.is_empty() {
+        return Err(RodSceneError::Mixed);
+    }
+    if !scene.hair.is_empty() {
+        return Err(RodSceneError::OnlyHair);
+    }
+    let loaded = load_rods(scene)?;
+    let mut fibres = Vec::new();
+    for (rod, one) in loaded.iter().enumerate() {
+        let built =
+            one.spec.build(one.elements).map_err(|source| RodSceneError::Rod { rod, source })?;
+        let state = RodState::at_rest(built.rest());
+        let motion = ClampMotion::default();
+        fibres.push(Fibre { rod: built, state, motion, radius: one.radius });
+    }
+    let step = StepSettings { damping: FIBRE_DAMPING, ..StepSettings::new(FALL_STEP) };
+    let friction = scene.self_contact.map(|own| own.friction);
+    let settings_of = AssemblySettings {
+        step,
+        gravity: scene_gravity(scene),
+        fibre_friction: friction,
+        tolerance: 1e-8,
+        max_sweeps: 1000,
+    };
+    let failed = |source| RodSceneError::Rod { rod: 0, source };
+    let mut assembly =
+        Assembly::new(fibres, load_colliders(scene)?, settings_of).map_err(failed)?;
+    outside(&assembly, |f| format!("rod {f}"))?;
+    let settled = assembly.settle(settings, watch).map_err(failed)?;
+    let goes_on = |_: f64| watch(settled.steps, 0.0);
+    let drift =
+        if drift > 0.0 { assembly.drift_watched(drift, &goes_on).map_err(failed)? } else { None };
+    Ok(RodRest { loaded, assembly, settled, drift })
+}
+
+/// Refuses fibres that go through colliders.
+fn outside(assembly: &Assembly, name: impl Fn(usize) -> String) -> Result<(), RodSceneError> {
+    assembly.overlap().map_or(Ok(()), |o| {
+        let (joint, collider, depth) = (o.joint, o.collider, o.depth);
+        Err(RodSceneError::Inside { name: name(o.fibre), joint, collider, depth })
+    })
 }
 
 /// A drawn fibre, the rod fitted to it, and the nature with which it rests there.
@@ -127,16 +208,31 @@ fn invert_all(
 pub struct ContactInversion {
     /// Contacts, forces and natures.
     pub found: AssemblyInversion,
-    /// Largest motion in the simulated time, over the size of the whole.
+    /// What was done to bring the drawing into contact.
+    pub closing: Closing,
+    /// Largest motion in the simulated time, over the size of the whole; `None` if it was not asked for or was cut short.
     pub drift: Option<f64>,
+    /// How far the drawing would sag in the first fifth of a second if it were made as drawn, over the size of the whole.
+    pub naive_sag: Option<f64>,
 }
 
+/// Gap over the thinnest radius up to which drawn fibres are meant to touch.
+const MEANT: f64 = 0.1;
+
+/// Step with which a result is watched \[s\].
+const WATCH_STEP: f64 = 2e-3;
+
+/// Time for which a drawing made as drawn may sag \[s\].
+const SAG_TIME: f64 = 0.2;
+
 /// Finds natures and sticking contact forces for drawn fibres among the colliders of the scene (and each other, with
-/// `self_contact`), then simulates the result for `seconds`. The natures in `fibres` are replaced.
+/// `self_contact`), then simulates the result for `seconds`, unless `watch` ends it. Small gaps of the drawing are closed first.
+/// Shapes, natures and certificates in `fibres` are replaced.
 pub fn invert_contacts(
     scene: &Scene,
     fibres: &mut [RodInversion],
     seconds: f64,
+    watch: &dyn Fn(f64) -> bool,
 ) -> Result<ContactInversion, RodSceneError> {
     let gravity = scene_gravity(scene);
     let one = |f: &RodInversion| Fibre {
@@ -146,28 +242,41 @@ pub fn invert_contacts(
         radius: f.drawn.radius,
     };
     let settings = AssemblySettings {
-        step: StepSettings { damping: FIBRE_DAMPING, ..StepSettings::new(1e-3) },
+        step: StepSettings { damping: FIBRE_DAMPING, ..StepSettings::new(WATCH_STEP) },
         gravity,
         fibre_friction: scene.self_contact.map(|own| own.friction),
         tolerance: 1e-8,
         max_sweeps: 1000,
     };
     let failed = |source| RodSceneError::Rod { rod: 0, source };
-    let assembly =
+    let mut assembly =
         Assembly::new(fibres.iter().map(one).collect(), load_colliders(scene)?, settings)
             .map_err(failed)?;
+    let thinnest = fibres.iter().map(|f| f.drawn.radius).fold(f64::INFINITY, f64::min);
+    let closing = assembly.close_gaps(MEANT * thinnest).map_err(failed)?;
     let found = assembly.invert(&Prior::Shape).map_err(failed)?;
-    for (fibre, natural) in fibres.iter_mut().zip(&found.natural) {
+    let certificates = found.certificates.iter().cloned();
+    for ((fibre, natural), certificate) in fibres.iter_mut().zip(&found.natural).zip(certificates) {
         fibre.result.rod = fibre.result.rod.clone().with_rest(natural).map_err(failed)?;
         fibre.result.natural.clone_from(natural);
+        fibre.result.stiffening = 1.0 - certificate.margin;
+        fibre.result.certificate = certificate;
     }
-    let drift = if seconds > 0.0 {
-        let held = assembly.with_natures(&found.natural).map_err(failed)?;
-        Some(held.drift(seconds).map_err(failed)?)
-    } else {
-        None
+    for (fibre, held) in fibres.iter_mut().zip(&assembly.fibres) {
+        fibre.fit.q.clone_from(&held.state.q);
+        (fibre.fit.error_max, fibre.fit.error_rms) =
+            distances(&fibre.drawn.curve, &fibre.fit.rod, &fibre.fit.q);
+    }
+    let shapes: Vec<_> = assembly.fibres.iter().map(|f| f.state.q.clone()).collect();
+    let moves = |natures: &[Vec<toile_rod::Vec3>], seconds: f64| {
+        if seconds <= 0.0 {
+            return Ok(None);
+        }
+        assembly.with_natures(natures)?.drift_watched(seconds, watch)
     };
-    Ok(ContactInversion { found, drift })
+    let drift = moves(&found.natural, seconds).map_err(failed)?;
+    let naive_sag = moves(&shapes, SAG_TIME.min(seconds)).map_err(failed)?;
+    Ok(ContactInversion { found, closing, drift, naive_sag })
 }
 
 /// Internal damping of fibres in motion \[s\]: a curl of 10 Hz comes to rest in a second or two.
@@ -184,7 +293,9 @@ pub fn rod_assembly(scene: &Scene) -> Result<(Assembly, Time, Vec<String>), RodS
     let time = scene.time.ok_or(RodSceneError::NoTime)?;
     let gravity = scene_gravity(scene);
     let mut fibres = Vec::new();
-    let mut add = |rod: toile_rod::Rod, q: Vec<toile_rod::Vec3>, radius: f64| {
+    let mut names = Vec::new();
+    let mut add = |name: String, rod: toile_rod::Rod, q: Vec<toile_rod::Vec3>, radius: f64| {
+        names.push(name);
         fibres.push(Fibre {
             rod,
             state: RodState::at_rest(q),
@@ -201,13 +312,13 @@ pub fn rod_assembly(scene: &Scene) -> Result<(Assembly, Time, Vec<String>), RodS
             .build(loaded.elements)
             .map_err(|source| RodSceneError::Rod { rod, source })?;
         let q = built.rest();
-        add(built, q, loaded.radius);
+        add(format!("rod {rod}"), built, q, loaded.radius);
     }
     let mut drawn = scene.clone();
     drawn.rods.retain(|rod| rod.length.is_none() || rod.clamp.is_none());
-    let (strands, notes) = load_drawn(&drawn)?;
+    let (strands, mut notes) = load_drawn(&drawn)?;
     for found in invert_all(strands, gravity)? {
-        add(found.result.rod, found.fit.q, found.drawn.radius);
+        add(found.drawn.name, found.result.rod, found.fit.q, found.drawn.radius);
     }
     let settings = AssemblySettings {
         step: StepSettings {
@@ -222,5 +333,12 @@ pub fn rod_assembly(scene: &Scene) -> Result<(Assembly, Time, Vec<String>), RodS
     };
     let assembly = Assembly::new(fibres, load_colliders(scene)?, settings)
         .map_err(|source| RodSceneError::Rod { rod: 0, source })?;
+    outside(&assembly, |f| names[f].clone())?;
+    let under = assembly.embedded();
+    if under > 0 {
+        notes.push(format!(
+            "{under} fibre(s) start inside a collider: their first joints, up to where they come out, do not touch it"
+        ));
+    }
     Ok((assembly, time, notes))
 }

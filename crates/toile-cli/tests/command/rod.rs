@@ -169,3 +169,161 @@ damping = 2.0
         assert!(r > 0.0514, "{line}: {r}");
     }
 }
+
+const FLOOR: &str = r#"
+[[rod]]
+elements = 12
+length = 0.3
+bending_stiffness = [1.0e-6, 1.0e-6]
+twisting_stiffness = 7.0e-7
+linear_density = 2.0e-5
+radius = 1e-3
+clamp = { position = [0, 0, 0.03], d1 = [0, 1, 0], d2 = [0, 0, 1], d3 = [1, 0, 0] }
+
+[[collider]]
+plane = { point = [0, 0, 0], normal = [0, 0, 1] }
+friction = 0.4
+gap = 0.0
+"#;
+
+#[test]
+fn a_rod_drapes_on_a_floor_with_a_certificate_that_says_it_stays() {
+    let folder = Folder::new();
+    folder.write("floor.toml", FLOOR);
+    let output = toile(&folder, &["drape", "floor.toml", "--out", "a", "--drift", "0.5"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let text = fs::read_to_string(folder.0.join("a/certificate.json")).unwrap();
+    let certificate: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let figure = |key: &str| certificate[key].as_f64().unwrap_or_else(|| panic!("{key}: {text}"));
+    assert_eq!(certificate["verdict"], "certified", "{text}");
+    assert!(figure("residual") <= 1e-8 && figure("cone_gap") <= 1e-8, "{text}");
+    assert!(figure("cone_margin") > 0.0 && figure("penetration") < 1e-5, "{text}");
+    assert!(figure("drift") <= 1e-4 && figure("contacts") >= 1.0, "{text}");
+    let rows = table(folder.0.join("a/rod_0.csv"));
+    let lowest = rows.iter().map(|r| r[3]).fold(f64::INFINITY, f64::min);
+    assert!(lowest > 0.5e-3 && lowest < 1.5e-3, "{lowest}");
+    assert!(folder.0.join("a/contacts.jsonl").is_file());
+    // A floor over the rod: said where and how deep.
+    folder.write("deep.toml", &FLOOR.replace("point = [0, 0, 0]", "point = [0, 0, 0.2]"));
+    let output = toile(&folder, &["drape", "deep.toml", "--out", "b"]);
+    assert!([0, 1, 2].contains(&code(&output)), "{}", said(&output));
+}
+
+#[test]
+fn fibres_resume_to_the_same_bits() {
+    let folder = Folder::new();
+    let time = |duration: f64| {
+        format!("{FLOOR}\n[time]\nstep = 2e-3\nduration = {duration}\nframe = 0.02\n")
+    };
+    folder.write("whole.toml", &time(0.3));
+    let output = toile(&folder, &["simulate", "whole.toml", "--out", "whole"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    folder.write("part.toml", &time(0.16));
+    let output = toile(&folder, &["simulate", "part.toml", "--out", "parts"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let output = toile(&folder, &["simulate", "whole.toml", "--out", "parts", "--resume"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    for file in ["frame_00015.obj", "checkpoint.txt", "steps.jsonl"] {
+        let read = |dir: &str| fs::read(folder.0.join(dir).join(file)).unwrap();
+        assert!(read("whole") == read("parts"), "{file}");
+    }
+    // Of another scene, and damaged.
+    folder.write("other.toml", &time(0.3).replace("elements = 12", "elements = 13"));
+    let output = toile(&folder, &["simulate", "other.toml", "--out", "parts", "--resume"]);
+    assert_eq!(code(&output), 2);
+    assert!(said(&output).contains("another scene"), "{}", said(&output));
+    folder.write("parts/checkpoint.txt", "toile fibres 1\nstep 3\n");
+    let output = toile(&folder, &["simulate", "whole.toml", "--out", "parts", "--resume"]);
+    assert_eq!(code(&output), 2);
+    assert!(said(&output).contains("line 3"), "{}", said(&output));
+}
+
+const HAIR: &str = r#"
+[[hair]]
+strands = "hair.obj"
+elements = 8
+bending_stiffness = [1.0e-5, 1.0e-5]
+twisting_stiffness = 7.0e-6
+linear_density = 2.0e-5
+
+[[collider]]
+sphere = { center = [0, 0, 0], radius = 0.1 }
+friction = 0.3
+
+[self_contact]
+friction = 0.3
+
+[time]
+step = 1e-3
+duration = 2e-3
+"#;
+
+#[test]
+fn hair_of_all_sorts_is_answered_in_words() {
+    let folder = Folder::new();
+    folder.write("hair.toml", HAIR);
+    let good = "v 0 0 0.102\nv 0.02 0 0.16\nv 0.05 0 0.2\nl 1 2 3\n";
+    for (hair, command, exit, expected) in [
+        // Points twice, a strand of one point, one without length: left out and told.
+        (
+            "v 0 0 0.102\nv 0 0 0.102\nv 0.02 0 0.16\nv 0.05 0 0.2\nl 1 2 3 4\n",
+            "invert",
+            0,
+            "certified",
+        ),
+        (
+            "v 0 0 0.102\nv 0.02 0 0.16\nv 0.05 0 0.2\nl 1 2 3\nl 2\n",
+            "invert",
+            0,
+            "fewer than two points",
+        ),
+        (
+            "v 0 0 0.102\nv 0.02 0 0.16\nv 0.05 0 0.2\nl 1 2 3\nl 2 2\n",
+            "invert",
+            0,
+            "without length",
+        ),
+        ("v 0 0 0.102\nl 1\n", "invert", 2, "no strand has a length"),
+        ("v 0 0 0.102\nv 0 nan 0.2\nl 1 2\n", "invert", 2, "not finite"),
+        ("v 0 0 0.102\nv 0 inf 0.2\nl 1 2\n", "simulate", 2, "not finite"),
+        ("v 0 0 0.102\nl 1 7\n", "simulate", 2, "no vertex"),
+        // Roots under the skin are usual; strands that go through the head are not.
+        (
+            "v 0 0 0.07\nv 0.02 0 0.16\nv 0.05 0 0.2\nl 1 2 3\n",
+            "simulate",
+            0,
+            "start inside a collider",
+        ),
+        ("v 0 0 0.15\nv 0.01 0 0.05\nv 0 0 -0.2\nl 1 2 3\n", "simulate", 2, "inside collider 0"),
+        (good, "simulate", 0, ""),
+    ] {
+        folder.write("hair.obj", hair);
+        let output = toile(&folder, &[command, "hair.toml", "--out", "out"]);
+        assert_eq!(code(&output), exit, "{hair}\n{}", said(&output));
+        assert!(said(&output).contains(expected), "{hair}\n{}", said(&output));
+    }
+}
+
+#[test]
+fn a_strand_of_a_million_points_is_read() {
+    let folder = Folder::new();
+    let count = 1_000_000u32;
+    // Cem Yuksel's format: no array of segments, so their number is the default one.
+    let mut bytes = b"HAIR".to_vec();
+    for n in [1u32, count, 2, count - 1] {
+        bytes.extend(n.to_le_bytes());
+    }
+    bytes.resize(128, 0);
+    for i in 0..count {
+        let t = f64::from(i) / f64::from(count - 1);
+        for x in [0.05 * (6.0 * t).sin(), 0.05 * (6.0 * t).cos(), 0.12 - 0.2 * t] {
+            bytes.extend((x as f32).to_le_bytes());
+        }
+    }
+    fs::write(folder.0.join("hair.hair"), bytes).unwrap();
+    let scene = HAIR.split("[[collider]]").next().unwrap().replace("hair.obj", "hair.hair");
+    folder.write("hair.toml", &scene);
+    let output = toile(&folder, &["invert", "hair.toml", "--out", "out"]);
+    assert!([0, 1].contains(&code(&output)), "{}", said(&output));
+    assert!(said(&output).contains("1 fibre(s)"), "{}", said(&output));
+}

@@ -2,7 +2,7 @@
 
 use toile_rod::{
     Clamp, Curve, FitSettings, Loads, Mat3, Model, NaturalCurvature, Rod, Section, StaticSettings,
-    Vec3, equilibrium, equilibrium_from, fit, invert_fibre, natural_curvature_at,
+    Vec3, equilibrium, equilibrium_from, fit, identify, invert_fibre, natural_curvature_at,
 };
 
 const HAIR: Section = Section {
@@ -127,4 +127,57 @@ fn too_soft_a_fibre_is_told_how_much_stiffer_it_must_be() {
     // Greenhill: ρA g L³ / EI = 7.8373 at the threshold.
     let expected = 2.0e-5 * 9.81 * 0.49f64.powi(3) / 1e-6 / 7.837347;
     assert!((inverted.stiffening / expected - 1.0).abs() < 1e-4, "{}", inverted.stiffening);
+}
+
+/// A fibre held two ways hangs in two shapes; both together tell how stiff it is for its weight, and its natural shape.
+#[test]
+fn two_poses_tell_stiffness_and_nature() {
+    let section = Section {
+        bending_stiffness: [2.0e-6, 3.1e-6],
+        twisting_stiffness: 1.3e-6,
+        linear_density: 4.0e-5,
+    };
+    let natural = NaturalCurvature::polynomials([vec![9.0, 5.0], vec![-2.0], vec![6.0]]);
+    let gravity = Vec3::new(0.0, 0.0, -9.81);
+    let pose = |frame: Mat3| {
+        let clamp = Clamp { position: Vec3::zeros(), frame };
+        let rod = Rod::new(Model::SuperClothoid, 16, 0.4, section, clamp).unwrap();
+        let rod = rod.with_natural_curvature(&natural).unwrap();
+        let loads = Loads::weight(&section, gravity);
+        let found = equilibrium(&rod, &loads, &StaticSettings::default()).unwrap();
+        assert!(found.certificate.certified);
+        (rod, found.q)
+    };
+    let level = pose(Mat3::from_columns(&[Vec3::y(), Vec3::z(), Vec3::x()]));
+    let hanging = pose(Mat3::from_columns(&[Vec3::x(), -Vec3::y(), -Vec3::z()]));
+    let found = identify(&[(&level.0, &level.1), (&hanging.0, &hanging.1)], gravity).unwrap();
+    let k = section.stiffness() / section.linear_density;
+    for c in 0..3 {
+        let ratio = found.ratios[c];
+        let off = ratio.value.unwrap() / k[c] - 1.0;
+        assert!(off.abs() < 1e-6 && ratio.misfit < 1e-6, "{c}: {off:e} {ratio:?}");
+    }
+    let rest = level.0.rest();
+    let off = found.natural.iter().zip(&rest).map(|(a, b)| (a - b).amax()).fold(0.0, f64::max);
+    assert!(off < 1e-6 * 9.0 && found.spread < 1e-5, "{off:e} {:e}", found.spread);
+    // A fibre that stays in a plane says nothing of bending across it, nor of twist.
+    let straight = |tangent: Vec3| {
+        let frame = Mat3::from_columns(&[Vec3::y(), tangent.cross(&Vec3::y()), tangent]);
+        let rod = Rod::new(
+            Model::SuperClothoid,
+            16,
+            0.4,
+            section,
+            Clamp { position: Vec3::zeros(), frame },
+        )
+        .unwrap();
+        let loads = Loads::weight(&section, gravity);
+        let q = equilibrium(&rod, &loads, &StaticSettings::default()).unwrap().q;
+        (rod, q)
+    };
+    let (a, b) = (straight(Vec3::x()), straight(Vec3::new(0.6, 0.0, -0.8)));
+    let found = identify(&[(&a.0, &a.1), (&b.0, &b.1)], gravity).unwrap();
+    assert!((found.ratios[0].value.unwrap() / k[0] - 1.0).abs() < 1e-6);
+    assert_eq!((found.ratios[1].value, found.ratios[2].value), (None, None));
+    assert!(identify(&[(&a.0, &a.1)], gravity).is_err());
 }

@@ -5,3 +5,4 @@ mod inverse;
 mod motion;
 mod reference;
 mod single;
+mod tight;

@@ -6,7 +6,7 @@
 //! a drum, [`stick_slip()`] a strip pushed against the ground. All share the rule that one setting of the solver serves a whole curve, and
 //! the [`Outcome`]: rows for a table, reports judged by a tolerance, checks judged by a rule, and figures.
 //!
-//! [`rod_cantilever()`], [`frequencies()`], [`buckling()`] and [`bend_twist()`] do the same for rods.
+//! [`rod_cantilever()`], [`rod_orders()`], [`frequencies()`], [`buckling()`] and [`bend_twist()`] do the same for rods.
 //!
 //! Reference: Ly 2021, §§3.3 and 3.5; Larionov 2022.
 
@@ -18,6 +18,7 @@ mod incline;
 mod lateral_buckling;
 mod progress;
 mod rod_buckling;
+mod rod_orders;
 mod rods;
 mod rotation;
 mod stick_slip;
@@ -46,6 +47,7 @@ pub use lateral_buckling::{
 };
 pub use progress::Progress;
 pub use rod_buckling::{bend_twist, buckling};
+pub use rod_orders::{OrderRow, rod_orders};
 pub use rods::{RodRow, RodSettings, frequencies, rod_cantilever};
 pub use rotation::{RotationRow, RotationSettings, RotationStrip, rotation};
 pub use stick_slip::{StickSlipRow, StickSlipSettings, stick_slip};

@@ -1,0 +1,157 @@
+//! Checkpoints of moving fibres, exact to the bit.
+//!
+//! ```text
+//! toile fibres 1
+//! step 40
+//! time 3fa47ae147ae147b
+//! fibres 2
+//! blocks 21                    then three lines: curvatures, their rates, clamp with its motion
+//! contacts 5                   one line each: kind, numbers, impulse
+//! end 9f86d081884c7d65         checksum of everything above
+//! ```
+//!
+//! Numbers are the sixteen hexadecimal digits of their bits.
+
+use std::fs;
+use std::path::Path;
+
+use toile_rod::{FibreCheckpoint, FibreContactKey, FibreMoment, Vec3};
+
+use crate::atomic::{WriteError, atomic_write};
+use crate::checkpoint::{CheckpointError, Lines, checksum, line, push_bits};
+
+/// First line of the files this version writes and reads.
+const TITLE: &str = "toile fibres 1";
+
+/// Writes where fibres are after `step` steps, whole or not at all.
+pub fn write_fibre_checkpoint(
+    path: impl AsRef<Path>,
+    step: usize,
+    checkpoint: &FibreCheckpoint,
+) -> Result<(), WriteError> {
+    let text = text(step, checkpoint);
+    atomic_write(path, |w| w.write_all(text.as_bytes()))
+}
+
+/// Reads what [`write_fibre_checkpoint`] wrote: the number of steps and the checkpoint.
+pub fn read_fibre_checkpoint(
+    path: impl AsRef<Path>,
+) -> Result<(usize, FibreCheckpoint), CheckpointError> {
+    let path = path.as_ref();
+    let bytes = fs::read(path)
+        .map_err(|source| CheckpointError::Unreadable { path: path.to_path_buf(), source })?;
+    parse_fibre_checkpoint(&bytes).map_err(|e| e.in_file(path))
+}
+
+fn vectors(text: &mut String, values: &[Vec3]) {
+    for v in values {
+        push_bits(text, v.as_slice());
+    }
+    text.push('\n');
+}
+
+fn text(step: usize, checkpoint: &FibreCheckpoint) -> String {
+    let mut text = format!("{TITLE}\nstep {step}\ntime ");
+    push_bits(&mut text, &[checkpoint.time]);
+    line(&mut text, format_args!("\nfibres {}", checkpoint.fibres.len()));
+    for fibre in &checkpoint.fibres {
+        line(&mut text, format_args!("blocks {}", fibre.q.len()));
+        vectors(&mut text, &fibre.q);
+        vectors(&mut text, &fibre.rate);
+        vectors(&mut text, &fibre.clamp);
+    }
+    line(&mut text, format_args!("contacts {}", checkpoint.impulses.len()));
+    for (key, impulse) in &checkpoint.impulses {
+        let (kind, n) = match *key {
+            FibreContactKey::Collider { fibre, point, collider } => {
+                ("collider", [fibre, point, collider, 0])
+            }
+            FibreContactKey::Fibres { first, second } => {
+                ("fibres", [first.0, first.1, second.0, second.1])
+            }
+        };
+        let [a, b, c, d] = n;
+        text.push_str(&format!("{kind} {a} {b} {c} {d} "));
+        push_bits(&mut text, impulse.as_slice());
+        text.push('\n');
+    }
+    let sum = checksum(text.as_bytes());
+    line(&mut text, format_args!("end {sum:016x}"));
+    text
+}
+
+/// Reads a checkpoint of fibres from memory.
+pub fn parse_fibre_checkpoint(bytes: &[u8]) -> Result<(usize, FibreCheckpoint), CheckpointError> {
+    let mut lines = Lines::new(bytes)?;
+    if lines.next()? != TITLE {
+        return Err(lines.damaged("this is no checkpoint of fibres"));
+    }
+    let step = lines.section("step")?;
+    let time = lines.next()?;
+    let time = time.strip_prefix("time ").ok_or_else(|| lines.damaged("`time` is missing"))?;
+    let time = lines.unbits(time, 1)?[0];
+    let count = lines.section("fibres")?;
+    let mut fibres = Vec::new();
+    for _ in 0..count {
+        let n = lines.section("blocks")?;
+        let mut three = |count: usize| -> Result<Vec<Vec3>, CheckpointError> {
+            let values = lines.bits(count.saturating_mul(3))?;
+            Ok(values.chunks(3).map(Vec3::from_column_slice).collect())
+        };
+        let (q, rate, clamp) = (three(n)?, three(n)?, three(8)?);
+        let clamp = <[Vec3; 8]>::try_from(clamp).unwrap_or_default();
+        fibres.push(FibreMoment { q, rate, clamp });
+    }
+    let count = lines.section("contacts")?;
+    let mut impulses = Vec::new();
+    for _ in 0..count {
+        let words: Vec<&str> = lines.next()?.split(' ').collect();
+        let &[kind, a, b, c, d, impulse] = &words[..] else {
+            return Err(lines.damaged("a contact has six words"));
+        };
+        let numbers: Option<Vec<u32>> = [a, b, c, d].iter().map(|n| n.parse().ok()).collect();
+        let key = match (kind, numbers.as_deref()) {
+            ("collider", Some(&[fibre, point, collider, _])) => {
+                FibreContactKey::Collider { fibre, point, collider }
+            }
+            ("fibres", Some(&[a, b, c, d])) => {
+                FibreContactKey::Fibres { first: (a, b), second: (c, d) }
+            }
+            _ => return Err(lines.damaged("this is no contact")),
+        };
+        impulses.push((key, Vec3::from_column_slice(&lines.unbits(impulse, 3)?)));
+    }
+    lines.end(bytes)?;
+    Ok((step, FibreCheckpoint { time, fibres, impulses }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_damage_is_told() {
+        let v = |x: f64| Vec3::new(x, 0.1 * x, -x);
+        let fibre = FibreMoment {
+            q: vec![v(1.0), v(2.0)],
+            rate: vec![v(3.0), v(1e-300)],
+            clamp: std::array::from_fn(|i| v(i as f64)),
+        };
+        let checkpoint = FibreCheckpoint {
+            time: 0.1,
+            fibres: vec![fibre.clone(), fibre],
+            impulses: vec![
+                (FibreContactKey::Collider { fibre: 1, point: 2, collider: 0 }, v(0.3)),
+                (FibreContactKey::Fibres { first: (0, 1), second: (1, 1) }, v(0.7)),
+            ],
+        };
+        let written = text(7, &checkpoint);
+        assert_eq!(parse_fibre_checkpoint(written.as_bytes()).unwrap(), (7, checkpoint));
+        let changed = written.replace("step 7", "step 8");
+        let error = parse_fibre_checkpoint(changed.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("checksum"), "{error}");
+        for end in 0..written.len() {
+            assert!(parse_fibre_checkpoint(&written.as_bytes()[..end]).is_err());
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! How contact forces move contact points: W = Σ H A⁻¹ Hᵀ over the fibres.
+
+use rayon::prelude::*;
+use toile_cone::BlockSparseOperator;
+
+use crate::RodError;
+use crate::chain::{Chain, Compliance};
+use crate::rotation::{Mat3, Vec3};
+use crate::touch::{Pair, Side};
+
+/// W in blocks where contacts share a fibre, and how forces act on the fibres.
+///
+/// A contact acts on at most two joints of each of its fibres, so W needs only J A⁻¹ Jᵀ between joints that are touched.
+pub(crate) struct Delassus {
+    pub(crate) w: BlockSparseOperator<3>,
+    /// Contact and side of each contact of a fibre, in the order of the contacts.
+    touched: Vec<Vec<(u32, Side)>>,
+    frames: Vec<Mat3>,
+}
+
+/// A side of a contact with its joints found in the compliance of its fibre.
+#[derive(Clone, Copy)]
+struct Placed {
+    contact: u32,
+    places: [(u32, f64); 2],
+}
+
+fn placed(compliance: &Compliance, contact: u32, side: &Side) -> Placed {
+    let mut places = [(0, 0.0); 2];
+    for (slot, (joint, share)) in places.iter_mut().zip(side.joints()) {
+        if let Some(place) = compliance.place(joint) {
+            *slot = (place as u32, share * side.sign);
+        }
+    }
+    Placed { contact, places }
+}
+
+fn between(compliance: &Compliance, a: &Placed, b: &Placed) -> Mat3 {
+    let mut sum = Mat3::zeros();
+    for (i, wi) in a.places {
+        for (k, wk) in b.places {
+            if wi * wk != 0.0 {
+                sum += compliance.block(i as usize, k as usize) * (wi * wk);
+            }
+        }
+    }
+    sum
+}
+
+impl Delassus {
+    /// For factorised fibres; `lift` times the mean of the diagonal is added to it.
+    pub(crate) fn new(chains: &[&Chain], pairs: &[Pair], lift: f64) -> Result<Self, RodError> {
+        let mut touched: Vec<Vec<(u32, Side)>> = vec![Vec::new(); chains.len()];
+        for (c, pair) in pairs.iter().enumerate() {
+            for side in pair.sides() {
+                touched[side.fibre].push((c as u32, *side));
+            }
+        }
+        let frames: Vec<Mat3> = pairs.iter().map(Pair::frame).collect();
+        let soft = |(chain, list): (&&Chain, &Vec<(u32, Side)>)| {
+            let mut joints: Vec<usize> =
+                list.iter().flat_map(|(_, side)| side.joints().map(|j| j.0)).collect();
+            joints.sort_unstable();
+            joints.dedup();
+            let compliance = chain.compliance(&joints);
+            let sides: Vec<Placed> =
+                list.iter().map(|(c, side)| placed(&compliance, *c, side)).collect();
+            (compliance, sides)
+        };
+        let fibres: Vec<(Compliance, Vec<Placed>)> =
+            chains.par_iter().zip(&touched).map(soft).collect();
+        // Rows: contacts of the one or two fibres of a contact, merged.
+        let row = |(c, pair): (usize, &Pair)| {
+            let mut all: Vec<(u32, Mat3)> = Vec::new();
+            for side in pair.sides() {
+                let (compliance, sides) = &fibres[side.fibre];
+                let own = placed(compliance, c as u32, side);
+                all.extend(sides.iter().map(|o| (o.contact, between(compliance, &own, o))));
+            }
+            // Two fibres may share several contacts, and one may touch itself.
+            all.sort_by_key(|entry| entry.0);
+            let mut out: Vec<(u32, Mat3)> = Vec::with_capacity(all.len());
+            for (k, block) in all {
+                match out.last_mut() {
+                    Some(last) if last.0 == k => last.1 += block,
+                    _ => out.push((k, block)),
+                }
+            }
+            let turned = frames[c].transpose();
+            for (k, block) in &mut out {
+                *block = turned * *block * frames[*k as usize];
+            }
+            out
+        };
+        let mut rows: Vec<Vec<(u32, Mat3)>> = pairs.par_iter().enumerate().map(row).collect();
+        if lift > 0.0 {
+            let own =
+                |c: usize| rows[c].iter().find(|e| e.0 == c as u32).map_or(0.0, |e| e.1.trace());
+            let trace: f64 = (0..rows.len()).map(own).sum();
+            let add = Mat3::identity() * (lift * trace / (3 * rows.len()).max(1) as f64);
+            for (c, row) in rows.iter_mut().enumerate() {
+                if let Some(own) = row.iter_mut().find(|e| e.0 == c as u32) {
+                    own.1 += add;
+                }
+            }
+        }
+        let w = BlockSparseOperator::<3>::from_rows(rows)
+            .map_err(|_| RodError::NotFinite { what: "contact problem" })?;
+        Ok(Self { w, touched, frames })
+    }
+
+    /// Frame of a contact: normal, then two tangents.
+    pub(crate) fn frame(&self, contact: usize) -> &Mat3 {
+        &self.frames[contact]
+    }
+
+    /// Forces on the joints of a fibre, clamp first, by contact forces in their frames.
+    pub(crate) fn joint_forces(&self, fibre: usize, joints: usize, r: &[f64]) -> Vec<Vec3> {
+        let mut forces = vec![Vec3::zeros(); joints];
+        for (c, side) in &self.touched[fibre] {
+            let c = *c as usize;
+            let force = self.frames[c] * Vec3::new(r[3 * c], r[3 * c + 1], r[3 * c + 2]);
+            for (joint, share) in side.joints() {
+                forces[joint] += force * (share * side.sign);
+            }
+        }
+        forces
+    }
+}

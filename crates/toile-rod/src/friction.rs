@@ -1,0 +1,96 @@
+//! Forces of all contacts of a step under exact dry friction.
+
+use std::collections::HashMap;
+
+use toile_cone::{Auto, DENSE_LIMIT, GaussSeidel, Problem, Settings, Solver};
+
+use crate::RodError;
+use crate::assembly::{Assembly, AssemblyReport, FibreContact, FibreContactKey};
+use crate::delassus::Delassus;
+use crate::rotation::Vec3;
+use crate::touch::{Pair, Sites};
+
+impl Assembly {
+    /// Impulses of the pairs in their frames; what was found is written into the report.
+    pub(crate) fn contact_forces(
+        &mut self,
+        delassus: &Delassus,
+        sites: &[Sites],
+        pairs: &[Pair],
+        report: &mut AssemblyReport,
+    ) -> Result<Vec<f64>, RodError> {
+        let h = self.settings.step.dt;
+        let count = pairs.len();
+        let mut b = vec![0.0; 3 * count];
+        let mut start = vec![0.0; 3 * count];
+        let mu: Vec<f64> = pairs.iter().map(|p| p.friction).collect();
+        for (c, pair) in pairs.iter().enumerate() {
+            let mut u = -pair.velocity;
+            for side in pair.sides() {
+                u += sites[side.fibre].velocity(side) * side.sign;
+            }
+            let mut local = delassus.frame(c).tr_mul(&u);
+            local[0] += pair.gap / h;
+            b[3 * c..3 * c + 3].copy_from_slice(local.as_slice());
+            if let Some(impulse) = remembered(&self.impulses, &pair.key) {
+                let local = delassus.frame(c).tr_mul(impulse);
+                start[3 * c..3 * c + 3].copy_from_slice(local.as_slice());
+            }
+        }
+        let failed = |_| RodError::NotFinite { what: "contact problem" };
+        let problem = Problem::new(&delassus.w, &b, &mu).map_err(failed)?;
+        let settings = Settings {
+            tolerance: self.settings.tolerance,
+            max_iterations: self.settings.max_sweeps,
+            ..Settings::default()
+        };
+        let mut found =
+            GaussSeidel::default().solve(&problem, Some(&start), &settings, &|_, _| true);
+        // Where sweeps stall, the other ways of the kernel take over.
+        if !found.converged() && 3 * count <= DENSE_LIMIT {
+            let sweeps = found.iterations;
+            let few = Settings { max_iterations: 200, ..settings };
+            let other = Auto.solve(&problem, Some(&found.r), &few, &|_, _| true);
+            if other.residuals.alart_curnier < found.residuals.alart_curnier {
+                found = other;
+            }
+            found.iterations += sweeps;
+        }
+        report.sweeps = found.iterations;
+        report.residual = found.residuals.alart_curnier;
+        report.converged = found.converged();
+        report.penetration = pairs.iter().map(|p| -p.gap).fold(0.0, f64::max);
+        self.impulses.clear();
+        for (c, pair) in pairs.iter().enumerate() {
+            let local = Vec3::new(found.r[3 * c], found.r[3 * c + 1], found.r[3 * c + 2]);
+            let impulse = delassus.frame(c) * local;
+            self.impulses.insert(pair.key, impulse);
+            report.contacts.push(FibreContact {
+                key: pair.key,
+                point: pair.point,
+                normal: pair.normal,
+                force: impulse / h,
+                gap: pair.gap,
+                status: found.status[c],
+            });
+        }
+        Ok(found.r)
+    }
+}
+
+/// The impulse of a contact in the last step; one that moved past a joint is known by its neighbour's name.
+fn remembered<'a>(
+    impulses: &'a HashMap<FibreContactKey, Vec3>,
+    key: &FibreContactKey,
+) -> Option<&'a Vec3> {
+    if let Some(found) = impulses.get(key) {
+        return Some(found);
+    }
+    let FibreContactKey::Fibres { first, second } = *key else { return None };
+    let near = [(-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (1, 1), (-1, 1), (1, -1)];
+    near.iter().find_map(|(a, b)| {
+        let first = (first.0, first.1.checked_add_signed(*a)?);
+        let second = (second.0, second.1.checked_add_signed(*b)?);
+        impulses.get(&FibreContactKey::Fibres { first, second })
+    })
+}

@@ -1,0 +1,78 @@
+//! Moving fibres put down and taken up again.
+
+use crate::RodError;
+use crate::assembly::{Assembly, FibreContactKey};
+use crate::motion::ClampMotion;
+use crate::rod::Clamp;
+use crate::rotation::{Mat3, Vec3};
+
+/// One fibre at an instant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FibreMoment {
+    /// Curvatures.
+    pub q: Vec<Vec3>,
+    /// Their rates.
+    pub rate: Vec<Vec3>,
+    /// Position, d₁, d₂, d₃ of the clamp; its velocity, acceleration, spin and rate of spin.
+    pub clamp: [Vec3; 8],
+}
+
+/// All that the next steps of an [`Assembly`] follow from, besides what its scene says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FibreCheckpoint {
+    /// Time \[s\].
+    pub time: f64,
+    /// Every fibre.
+    pub fibres: Vec<FibreMoment>,
+    /// Impulses of the last step, from which the next one starts, sorted by key.
+    pub impulses: Vec<(FibreContactKey, Vec3)>,
+}
+
+impl Assembly {
+    /// Where everything is.
+    pub fn checkpoint(&self) -> FibreCheckpoint {
+        let one = |f: &crate::Fibre| {
+            let (c, m) = (f.rod.clamp(), &f.motion);
+            let column = |i: usize| Vec3::from(c.frame.column(i));
+            FibreMoment {
+                q: f.state.q.clone(),
+                rate: f.state.rate.clone(),
+                clamp: [
+                    c.position,
+                    column(0),
+                    column(1),
+                    column(2),
+                    m.velocity,
+                    m.acceleration,
+                    m.spin,
+                    m.spin_rate,
+                ],
+            }
+        };
+        let mut impulses: Vec<_> = self.impulses.iter().map(|(k, v)| (*k, *v)).collect();
+        impulses.sort_by_key(|i| i.0);
+        FibreCheckpoint { time: self.time, fibres: self.fibres.iter().map(one).collect(), impulses }
+    }
+
+    /// Goes on from there; the number of fibres and their unknowns must fit.
+    pub fn restore(&mut self, from: &FibreCheckpoint) -> Result<(), RodError> {
+        let (found, expected) = (from.fibres.len(), self.fibres.len());
+        if found != expected {
+            return Err(RodError::Count { what: "fibres", found, expected });
+        }
+        for (fibre, moment) in self.fibres.iter().zip(&from.fibres) {
+            fibre.rod.check_blocks(&moment.q)?;
+            fibre.rod.check_blocks(&moment.rate)?;
+        }
+        for (fibre, moment) in self.fibres.iter_mut().zip(&from.fibres) {
+            fibre.state.q.clone_from(&moment.q);
+            fibre.state.rate.clone_from(&moment.rate);
+            let [position, d1, d2, d3, velocity, acceleration, spin, spin_rate] = moment.clamp;
+            fibre.rod.set_clamp(Clamp { position, frame: Mat3::from_columns(&[d1, d2, d3]) });
+            fibre.motion = ClampMotion { velocity, acceleration, spin, spin_rate };
+        }
+        self.time = from.time;
+        self.impulses = from.impulses.iter().copied().collect();
+        Ok(())
+    }
+}

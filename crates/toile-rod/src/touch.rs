@@ -1,0 +1,345 @@
+//! Where fibres touch colliders and each other.
+//!
+//! A fibre is seen as the capsules between its joints. Colliders meet the joints only: with more points to an element, contacts
+//! along a whole fibre outnumber its unknowns, and their forces are not determined any more. Fibres meet where their
+//! capsules are nearest.
+
+use std::collections::HashMap;
+
+use rayon::prelude::*;
+use toile_contact::{Collider, segment_segment};
+
+use crate::assembly::{Fibre, FibreContactKey};
+use crate::chain::Chain;
+use crate::motion::ClampMotion;
+use crate::rod::Rod;
+use crate::rotation::{Mat3, Vec3};
+
+/// Joints of a fibre, clamp first, with the velocities they would have without contact.
+#[derive(Clone, Debug)]
+pub(crate) struct Sites {
+    pub(crate) points: Vec<Vec3>,
+    pub(crate) velocities: Vec<Vec3>,
+}
+
+impl Sites {
+    /// Joints of a fibre at given rates of its unknowns, from the transitions of its factorised form.
+    pub(crate) fn new(fibre: &Fibre, chain: &Chain, rates: &[Vec3], motion: &ClampMotion) -> Self {
+        let mut points = vec![fibre.rod.clamp().position];
+        let mut at = points[0];
+        points.extend(chain.reaches().map(|reach| {
+            at += reach;
+            at
+        }));
+        let velocities = chain.joint_velocities(rates, motion);
+        Self { points, velocities }
+    }
+
+    /// Joints of a fibre that does not move.
+    pub(crate) fn at_rest(fibre: &Fibre) -> Self {
+        let still = vec![Vec3::zeros(); fibre.state.q.len()];
+        Self::along(&fibre.rod, &fibre.state.q, &still, &ClampMotion::default())
+    }
+
+    /// Joints of any rod in motion.
+    pub(crate) fn along(rod: &Rod, q: &[Vec3], rates: &[Vec3], motion: &ClampMotion) -> Self {
+        let clamp = rod.clamp();
+        let (mut points, mut velocities) = (vec![clamp.position], vec![motion.velocity]);
+        let (mut frame, mut r) = (clamp.frame, clamp.position);
+        let (mut spin, mut velocity) = (motion.spin, motion.velocity);
+        for e in 0..rod.lengths().len() {
+            let arc = rod.arc(q, e);
+            let end = arc.end(&frame, arc.length);
+            r += end.r;
+            velocity += spin.cross(&end.r);
+            for (s, block) in rod.blocks_of(e).iter().enumerate() {
+                if let Some(block) = block {
+                    velocity += end.j.fixed_columns::<3>(3 * s) * rates[*block];
+                    spin += end.theta.fixed_columns::<3>(3 * s) * rates[*block];
+                }
+            }
+            points.push(r);
+            velocities.push(velocity);
+            frame = end.frame;
+        }
+        Self { points, velocities }
+    }
+
+    /// Velocity of a point between two joints.
+    pub(crate) fn velocity(&self, side: &Side) -> Vec3 {
+        let v = &self.velocities;
+        let here = v[side.point] * (1.0 - side.weight);
+        if side.weight > 0.0 { here + v[side.point + 1] * side.weight } else { here }
+    }
+}
+
+/// One fibre's part in a contact: a point between two of its joints.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Side {
+    pub(crate) fibre: usize,
+    /// The joint before it.
+    pub(crate) point: usize,
+    /// How far it is on the way to the next.
+    pub(crate) weight: f64,
+    /// Which way a force acts on it.
+    pub(crate) sign: f64,
+}
+
+impl Side {
+    /// The joints that carry the point, with their shares.
+    pub(crate) fn joints(&self) -> impl Iterator<Item = (usize, f64)> + use<> {
+        let all = [(self.point, 1.0 - self.weight), (self.point + 1, self.weight)];
+        all.into_iter().filter(|(_, share)| *share > 0.0)
+    }
+}
+
+/// Two things that touch or may do so within the step.
+#[derive(Clone, Debug)]
+pub(crate) struct Pair {
+    pub(crate) key: FibreContactKey,
+    pub(crate) point: Vec3,
+    /// Unit normal towards the first fibre.
+    pub(crate) normal: Vec3,
+    pub(crate) gap: f64,
+    pub(crate) friction: f64,
+    /// Velocity of the collider.
+    pub(crate) velocity: Vec3,
+    pub(crate) first: Side,
+    pub(crate) second: Option<Side>,
+}
+
+impl Pair {
+    pub(crate) fn sides(&self) -> impl Iterator<Item = &Side> {
+        std::iter::once(&self.first).chain(&self.second)
+    }
+
+    /// Normal first, then two tangents.
+    pub(crate) fn frame(&self) -> Mat3 {
+        let axis = Vec3::ith(self.normal.iamin(), 1.0);
+        let t1 = self.normal.cross(&axis).normalize();
+        Mat3::from_columns(&[self.normal, t1, self.normal.cross(&t1)])
+    }
+}
+
+/// All pairs closer than they could come in a step of length h that ends at `time`, sorted by key.
+pub(crate) fn find(
+    fibres: &[Fibre],
+    sites: &[Sites],
+    colliders: &[Collider],
+    fibre_friction: Option<f64>,
+    time: f64,
+    h: f64,
+) -> Vec<Pair> {
+    let placed: Vec<_> = colliders.iter().map(|c| c.at(time)).collect();
+    let on_colliders = |(f, p): (usize, &Sites)| {
+        let mut found = Vec::new();
+        let radius = fibres[f].radius;
+        for (c, collider) in placed.iter().enumerate() {
+            // The first point is held.
+            for i in 1..p.points.len() {
+                let near = collider.query(&p.points[i]);
+                let gap = near.distance - collider.gap() - radius;
+                let closing = (near.velocity - p.velocities[i]).dot(&near.normal).max(0.0);
+                if gap > 2.0 * h * closing + 0.5 * radius {
+                    continue;
+                }
+                let key = FibreContactKey::Collider {
+                    fibre: f as u32,
+                    point: i as u32,
+                    collider: c as u32,
+                };
+                found.push(Pair {
+                    key,
+                    point: near.point,
+                    normal: near.normal,
+                    gap,
+                    friction: collider.friction(),
+                    velocity: near.velocity,
+                    first: Side { fibre: f, point: i, weight: 0.0, sign: 1.0 },
+                    second: None,
+                });
+            }
+        }
+        found
+    };
+    let mut pairs: Vec<Pair> = sites
+        .par_iter()
+        .enumerate()
+        .map(on_colliders)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .flatten()
+        .collect();
+    if let Some(friction) = fibre_friction {
+        let mut between = between_fibres(fibres, sites, friction, h);
+        between.par_sort_unstable_by_key(|p| p.key);
+        pairs.extend(thinned(between, fibres, sites));
+    }
+    pairs.par_sort_unstable_by_key(|p| p.key);
+    pairs
+}
+
+/// Part of an element's length within which two fibres touch once.
+const ONE_PLACE: f64 = 0.25;
+
+/// Cosine of the angle between normals beyond which two contacts press from different sides.
+const ONE_SIDE: f64 = 0.7;
+
+/// Leaves out contacts of two fibres at one place, but for the closest.
+///
+/// Near a joint both of its elements come close to the other fibre. How two contacts at one place share a force is not determined,
+/// and sweeps over single contacts then creep: the residual falls as 1/k instead of geometrically.
+fn thinned(pairs: Vec<Pair>, fibres: &[Fibre], sites: &[Sites]) -> Vec<Pair> {
+    let who = |p: &Pair| (p.first.fibre, p.second.map_or(0, |s| s.fibre));
+    let reach = |p: &Pair| {
+        let one = |side: &Side| {
+            let points = &sites[side.fibre].points;
+            let i = side.point.min(points.len() - 2);
+            let element = (points[i + 1] - points[i]).norm();
+            (ONE_PLACE * element).max(2.0 * fibres[side.fibre].radius)
+        };
+        p.sides().map(one).fold(0.0, f64::max)
+    };
+    let mut out: Vec<Pair> = Vec::with_capacity(pairs.len());
+    for group in pairs.chunk_by(|a, b| who(a) == who(b)) {
+        let from = out.len();
+        let mut order: Vec<&Pair> = group.iter().collect();
+        order.sort_by(|a, b| a.gap.total_cmp(&b.gap).then(a.key.cmp(&b.key)));
+        for pair in order {
+            let near = reach(pair);
+            let same = |kept: &Pair| {
+                (kept.point - pair.point).norm() <= near && kept.normal.dot(&pair.normal) > ONE_SIDE
+            };
+            if !out[from..].iter().any(same) {
+                out.push(pair.clone());
+            }
+        }
+    }
+    out
+}
+
+/// A capsule between two joints, with its box.
+struct Capsule {
+    fibre: u32,
+    segment: u32,
+    low: Vec3,
+    high: Vec3,
+}
+
+type Cell = (i64, i64, i64);
+
+/// The cell itself and the half of its neighbours that come after it: every pair of cells once.
+fn ahead() -> impl Iterator<Item = Cell> {
+    let all = (-1..=1).flat_map(|x| (-1..=1).flat_map(move |y| (-1..=1).map(move |z| (x, y, z))));
+    all.filter(|c| *c >= (0, 0, 0))
+}
+
+/// Capsules of different fibres (or far apart on one) that come close, through a grid.
+fn between_fibres(fibres: &[Fibre], sites: &[Sites], friction: f64, h: f64) -> Vec<Pair> {
+    let length = |w: &[Vec3]| (w[1] - w[0]).norm();
+    let longest = sites.iter().flat_map(|p| p.points.windows(2)).map(length).fold(0.0f64, f64::max);
+    let boxed = |(f, p): (usize, &Sites)| {
+        let radius = fibres[f].radius;
+        let one = |i: usize| {
+            let (a, b) = (p.points[i], p.points[i + 1]);
+            let speed = p.velocities[i].norm().max(p.velocities[i + 1].norm());
+            // What moves further than half its length in a step has too long steps anyway.
+            let margin = 1.25 * radius + (2.0 * h * speed).min(0.5 * longest);
+            let margin = Vec3::repeat(margin);
+            let (low, high) = (a.inf(&b) - margin, a.sup(&b) + margin);
+            Capsule { fibre: f as u32, segment: i as u32, low, high }
+        };
+        (0..p.points.len() - 1).map(one).collect::<Vec<_>>()
+    };
+    let boxes: Vec<Capsule> = sites.par_iter().enumerate().flat_map_iter(boxed).collect();
+    let cell = boxes.iter().map(|c| (c.high - c.low).max()).fold(0.0f64, f64::max);
+    if !(cell > 0.0 && cell.is_finite()) {
+        return Vec::new();
+    }
+    let place = |c: &Capsule| -> Cell {
+        let middle = (c.low + c.high) * (0.5 / cell);
+        let to = |x: f64| x.floor().clamp(-1e9, 1e9) as i64;
+        (to(middle.x), to(middle.y), to(middle.z))
+    };
+    let mut sorted: Vec<(Cell, Capsule)> = boxes.into_iter().map(|c| (place(&c), c)).collect();
+    sorted.par_sort_by_key(|(at, c)| (*at, c.fibre, c.segment));
+    let mut cells: Vec<(Cell, std::ops::Range<usize>)> = Vec::new();
+    for (i, (at, _)) in sorted.iter().enumerate() {
+        match cells.last_mut() {
+            Some((last, range)) if last == at => range.end = i + 1,
+            _ => cells.push((*at, i..i + 1)),
+        }
+    }
+    let index: HashMap<Cell, usize> = cells.iter().enumerate().map(|(k, c)| (c.0, k)).collect();
+    let one = |(at, range): &(Cell, std::ops::Range<usize>)| {
+        let mut found = Vec::new();
+        for step in ahead() {
+            let Some(&other) = index.get(&(at.0 + step.0, at.1 + step.1, at.2 + step.2)) else {
+                continue;
+            };
+            let same = step == (0, 0, 0);
+            for i in range.clone() {
+                let a = &sorted[i].1;
+                let from = if same { i + 1 } else { cells[other].1.start };
+                for (_, b) in &sorted[from..cells[other].1.end] {
+                    let apart = (0..3).any(|k| a.low[k] > b.high[k] || b.low[k] > a.high[k]);
+                    if !apart && let Some(pair) = capsules(fibres, sites, a, b, friction, h) {
+                        found.push(pair);
+                    }
+                }
+            }
+        }
+        found
+    };
+    cells.par_iter().flat_map_iter(one).collect()
+}
+
+fn capsules(
+    fibres: &[Fibre],
+    sites: &[Sites],
+    a: &Capsule,
+    b: &Capsule,
+    friction: f64,
+    h: f64,
+) -> Option<Pair> {
+    let (a, b) = if (a.fibre, a.segment) < (b.fibre, b.segment) { (a, b) } else { (b, a) };
+    // Neighbours on one fibre touch by being joined.
+    if a.fibre == b.fibre && b.segment <= a.segment + 2 {
+        return None;
+    }
+    let (f, i) = (a.fibre as usize, a.segment as usize);
+    let (g, k) = (b.fibre as usize, b.segment as usize);
+    let (p, q) = (&sites[f], &sites[g]);
+    let radii = fibres[f].radius + fibres[g].radius;
+    let between =
+        segment_segment(&[p.points[i], p.points[i + 1]], &[q.points[k], q.points[k + 1]], 1e-9);
+    let distance = between.distance_squared.sqrt();
+    let gap = distance - radii;
+    let at = |v: &[Vec3], n: usize, t: f64| v[n] * (1.0 - t) + v[n + 1] * t;
+    let pa = at(&p.points, i, between.s);
+    let pb = at(&q.points, k, between.t);
+    if distance < 1e-12 {
+        return None; // crossing exactly: no side to push to
+    }
+    let normal = (pa - pb) / distance;
+    let closing = (at(&q.velocities, k, between.t) - at(&p.velocities, i, between.s)).dot(&normal);
+    if gap > 2.0 * h * closing.max(0.0) + 0.25 * radii {
+        return None;
+    }
+    // An end inside its fibre belongs to the next segment as well: count it there.
+    let last_a = i + 2 == p.points.len();
+    let last_b = k + 2 == q.points.len();
+    if (between.s >= 1.0 && !last_a) || (between.t >= 1.0 && !last_b) {
+        return None;
+    }
+    Some(Pair {
+        key: FibreContactKey::Fibres { first: (a.fibre, a.segment), second: (b.fibre, b.segment) },
+        point: (pa + pb) * 0.5,
+        normal,
+        gap,
+        friction,
+        velocity: Vec3::zeros(),
+        first: Side { fibre: f, point: i, weight: between.s, sign: 1.0 },
+        second: Some(Side { fibre: g, point: k, weight: between.t, sign: -1.0 }),
+    })
+}
