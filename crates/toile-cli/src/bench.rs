@@ -36,6 +36,7 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure>
         Task::Hair => crate::bench_hair::run(args, global),
         Task::HairInverse => crate::bench_hair_inverse::run(args, global),
         Task::Inverse => crate::bench_inverse::run(args, global),
+        Task::Targets => crate::bench_targets::run(args, global),
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &InvertArgs, global: &Global) -> Result<Outcome, Failure
         settings.drift_time = 0.0;
     }
     let published = args.method.published(args.flat_start);
-    let found = invert_to(&scene, &args.out, &settings, published.as_ref(), global)?;
+    let found = invert_to(&scene, &args.out, &settings, published.as_ref(), args.minutes, global)?;
     let certified = found.result.certificate.certified;
     Ok(if certified { Outcome::Good } else { Outcome::Doubtful })
 }
@@ -38,13 +38,15 @@ pub(crate) fn invert_to(
     out: &Path,
     settings: &InverseSettings,
     published: Option<&ReferenceSettings>,
+    minutes: f64,
     global: &Global,
 ) -> Result<SceneInversion, Failure> {
     catch_interrupts();
     make_folder(out)?;
     let clock = Instant::now();
     let mut progress = Share::new(global.quiet || global.json);
-    let mut tell = |step: &InverseStep| progress.tell(share(step), &words(step));
+    let in_time = || clock.elapsed().as_secs_f64() < 60.0 * minutes;
+    let mut tell = |step: &InverseStep| progress.tell(share(step), &words(step)) && in_time();
     let found = match published {
         None => toile::invert(scene, settings, &mut tell),
         Some(published) => toile::invert_by_reference(scene, settings, published, &mut tell),

@@ -167,17 +167,15 @@ impl Joined {
                 used[v] = use_of_friction(&c.contact.normal, c.friction, &c.force).max(used[v]);
             }
         }
-        Self {
-            equilibrium: result.equilibrium.iter().map(to_file).collect(),
-            faces,
-            fields: vec![
-                ("stretch", stretch),
-                ("bending", bending),
-                ("target_error", error),
-                ("contact_force", contact),
-                ("friction_used", used),
-            ],
-        }
+        let mut fields = vec![
+            ("stretch", stretch),
+            ("bending", bending),
+            ("target_error", error),
+            ("contact_force", contact),
+            ("friction_used", used),
+        ];
+        fields.extend(result.unheld.clone().map(|force| ("unheld_force", force)));
+        Self { equilibrium: result.equilibrium.iter().map(to_file).collect(), faces, fields }
     }
 }
 

@@ -9,6 +9,7 @@ mod bench_inverse;
 mod bench_motion;
 mod bench_random;
 mod bench_squares;
+mod bench_targets;
 mod check;
 mod demo;
 mod drape;

@@ -130,6 +130,9 @@ pub struct Inversion {
     pub naive: Option<Vec<Vec3>>,
     /// What would have to change, where the target cannot be held.
     pub diagnosis: Diagnosis,
+    /// Where no rest shape holds the target: the force at each vertex that one near the target leaves to be carried where it was drawn
+    /// \[N\]. It is largest where the target asks too much.
+    pub unheld: Option<Vec<f64>>,
     /// Whether the result is where the garment came to rest when it was let go, because no rest shape was found that holds the target.
     pub settled: bool,
     /// One entry per step.
@@ -185,6 +188,7 @@ pub fn invert(
     let mut found = None;
     let sticky = touching.contacts.iter().all(|c| c.friction > 0.0);
     let mut starts = Vec::new();
+    let mut unheld = None;
     if carried && sticky {
         let mut seen = |steps, load, left: f64| watch(Phase::Weight, steps, load, left, 0);
         within = exact.rise(&mut seen)?;
@@ -198,6 +202,7 @@ pub fn invert(
             starts.extend(exact.unstable.as_ref().map(|rest| exact.positions(rest)));
             let mut seen = |steps, load, left: f64| watch(Phase::Weight, steps, load, left, 0);
             exact.nearly(&mut seen)?;
+            unheld = Some(exact.unheld());
             starts.push(exact.positions(&exact.rest));
         }
     }
@@ -242,6 +247,10 @@ pub fn invert(
         stiffness_factor: if within > 0.0 { 1.0 / within } else { f64::INFINITY },
     };
     explain(&mut judged.certificate, &diagnosis, garment, size);
+    if !watch(Phase::Match, 0, 1.0, 0.0, 0) {
+        let reason = &mut judged.certificate.reason;
+        *reason = format!("stopped early, this is the best so far: {reason}");
+    }
     let (mut naive, mut naive_sag) = (None, None);
     if settings.naive_sag && watch(Phase::Naive, 0, 0.0, 0.0, 0) {
         let fallen = made_as_drawn(garment, &touched, &contacts)?;
@@ -267,6 +276,7 @@ pub fn invert(
         naive_sag,
         naive,
         diagnosis,
+        unheld,
         settled,
         history,
         interrupted: !go_on,

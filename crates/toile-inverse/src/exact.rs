@@ -31,6 +31,8 @@ const LENGTH_UNIT: f64 = 1e-3;
 const TO_THE_BORDER: f64 = 0.9;
 /// Newton steps at one weight at most.
 const NEWTON: usize = 20;
+/// ... of which so many draw forces to the middle of their cones.
+const CENTRING: usize = 5;
 /// Least part of a Newton step worth taking.
 const LEAST_PART: f64 = 0.02;
 /// Longest change of an edge of the rest shape in one step, as a part of its length.
@@ -42,6 +44,8 @@ const MOST_STEPS: usize = 150;
 const LEAST_LOAD: f64 = 5e-4;
 /// Force that counts as balanced, in units of a vertex's weight.
 const TOLERANCE: f64 = 1e-9;
+/// The same where rounding leaves no way to less: draping the result mends it.
+const ROUNDING: f64 = 1e-7;
 /// How cheap springs are that carry what the rest shape does not: a rest shape is not changed by more than some 30 thousandths of the
 /// size for the weight of a vertex.
 const SPRINGS: f64 = 1e-3;
@@ -396,10 +400,13 @@ impl Exact {
     /// Newton's method at the present weight.
     fn balance(&mut self, tolerance: f64, watch: &mut Watch<'_>) -> Result<bool, InverseError> {
         let mut left = self.left();
+        let mut last = f64::INFINITY;
         for round in 0..NEWTON {
-            if left.largest <= tolerance {
+            let rounding = left.largest <= ROUNDING && left.largest > 0.1 * last;
+            if left.largest <= tolerance || rounding {
                 return Ok(true);
             }
+            last = left.largest;
             if !left.largest.is_finite() || !self.tell(&left, watch) {
                 return Ok(false);
             }
@@ -408,8 +415,8 @@ impl Exact {
                 return Ok(false);
             }
             let Some(level) = self.level(&left) else { return Ok(false) };
-            // Centring goes on until the balance is nearly there; the last steps are the shortest ones.
-            let centring = left.largest > 1e-2 && round + 6 < NEWTON;
+            // First to the middle of the cones, then the shortest way to the balance.
+            let centring = left.largest > 1e-2 && round < CENTRING;
             let Some(step) = self.solve(&left, &barriers, centring) else { return Ok(false) };
             let (dx, drest, dforces) = step;
             let mut part = self.allowed(&drest, &dforces);
@@ -425,7 +432,8 @@ impl Exact {
                 }
                 part *= 0.5;
                 if part < LEAST_PART {
-                    return Ok(false);
+                    self.return_to(start);
+                    return Ok(left.largest <= ROUNDING);
                 }
             }
         }
@@ -620,6 +628,17 @@ impl Exact {
                 self.model.set_fixed(c.unknown + k, held);
             }
         }
+    }
+
+    /// Force at each vertex that the present rest shape leaves to be carried where the target was drawn \[N\].
+    pub(crate) fn unheld(&self) -> Vec<f64> {
+        let left = self.left();
+        let at = |&node: &u32| {
+            let (_, _, multiplier) = self.kkt.at(node as usize);
+            let squares = left.rows[multiplier..multiplier + 3].iter().map(|c| c * c);
+            self.force * squares.sum::<f64>().sqrt()
+        };
+        self.model.vertices().iter().map(at).collect()
     }
 
     /// Positions of the vertices of a state.

@@ -1,4 +1,4 @@
-//! Garments drawn by rule: surfaces of revolution with waves, on bodies that are solids.
+//! Garments drawn by rule, on bodies that are solids.
 //!
 //! Sizes, materials, vertex and contact numbers follow the table of Ly 2021 (chapter 5); the dimensions, which it does not
 //! give, are ours.
@@ -10,6 +10,14 @@ use toile_geometry::{Topology, TriMesh, Vec3};
 use toile_sim::{Shell, ShellMaterial};
 
 use crate::{Garment, InverseError};
+
+mod drawn;
+mod random;
+mod table;
+
+pub use drawn::{beret, bitriangle, book_page, tablecloth};
+pub use random::{RandomTarget, cotton, random_target, with};
+pub use table::{Piece, table};
 
 /// A drawn skirt: rows of vertices from the waist down, the first ones on a cylinder around z.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,21 +87,7 @@ impl Skirt {
         areal_density: f64,
         friction: f64,
     ) -> Result<Garment, InverseError> {
-        let mesh = self.mesh();
-        Ok(Garment {
-            shells: vec![Shell {
-                topology: mesh.topology,
-                rest_positions: mesh.positions.clone(),
-                positions: mesh.positions,
-                material,
-                areal_density,
-                pins: vec![],
-                seams: Vec::new(),
-            }],
-            gravity: Vec3::new(0.0, 0.0, -9.81),
-            colliders: vec![self.body(friction)?],
-            self_contact: None,
-        })
+        Ok(made_of(self.mesh(), material, areal_density, vec![self.body(friction)?]))
     }
 }
 
@@ -121,92 +115,25 @@ pub(crate) fn tube(rows: usize, around: usize, point: impl Fn(usize, f64) -> Vec
     TriMesh { topology, positions }
 }
 
-/// A scene of the table of Ly 2021 (chapter 5), with the time published there.
-pub struct Piece {
-    /// Its name there.
-    pub name: &'static str,
-    /// Published time \[min\].
-    pub minutes: f64,
-    /// Published numbers of vertices and contacts.
-    pub published: [usize; 2],
-    /// Ours, of about that size and of that material.
-    pub garment: Garment,
-}
-
-/// The garments of the table: its materials, frictions, vertex and contact numbers on shapes of ours.
-///
-/// All are tubes that lie on a body with some rows and stand or hang freely with the others. The Bitriangle (no time is given), the
-/// Book Page and the Beret (no tubes) are left out.
-pub fn table() -> Result<Vec<Piece>, InverseError> {
-    let piece = |name,
-                 minutes,
-                 published,
-                 skirt: Skirt,
-                 [density, k_length, k_bend, friction]: [f64; 4]| {
-        let material = ShellMaterial::DiscreteShells { k_length, k_area: 0.0, k_bend };
-        Ok(Piece { name, minutes, published, garment: skirt.garment(material, density, friction)? })
-    };
-    let tube = |rows, around, band, waist, hem, height, waves, amplitude| Skirt {
-        rows,
-        around,
-        band,
-        waist,
-        hem,
-        height,
-        waves,
-        amplitude,
-    };
-    [
-        piece(
-            "Synthetic Skirt",
-            4.0,
-            [200, 19],
-            tube(10, 20, 1, 0.05, 0.16, 0.2, 5, 0.01),
-            [0.1, 3.0, 5e-3, 0.6],
-        ),
-        piece(
-            "Puff Sleeve",
-            14.0,
-            [402, 67],
-            tube(12, 34, 2, 0.05, 0.07, 0.12, 8, 0.004),
-            [1.0, 0.1, 1e-3, 0.7],
-        ),
-        piece(
-            "Floppy Hat",
-            50.0,
-            [876, 178],
-            tube(20, 44, 4, 0.09, 0.17, 0.1, 4, 0.01),
-            [2.5, 5.0, 5e-4, 0.6],
-        ),
-        piece(
-            "Top",
-            382.0,
-            [900, 116],
-            tube(23, 39, 3, 0.15, 0.2, 0.3, 6, 0.01),
-            [0.5, 0.2, 1e-1, 0.2],
-        ),
-        piece(
-            "Gored Skirt",
-            427.0,
-            [1255, 168],
-            tube(30, 42, 4, 0.2, 0.5, 0.7, 8, 0.05),
-            [0.05, 0.8, 5e-3, 0.7],
-        ),
-        piece(
-            "Saroual",
-            950.0,
-            [2500, 61],
-            tube(41, 61, 1, 0.18, 0.35, 0.8, 6, 0.03),
-            [0.05, 1.0, 1e-2, 0.2],
-        ),
-        piece(
-            "ClothCap Shirt",
-            750.0,
-            [2550, 931],
-            tube(51, 50, 19, 0.18, 0.24, 0.6, 5, 0.01),
-            [1.0, 3.0, 5e-4, 0.2],
-        ),
-    ]
-    .into_iter()
-    .collect()
+/// A mesh as target, of some material, on colliders.
+pub(crate) fn made_of(
+    mesh: TriMesh,
+    material: ShellMaterial,
+    areal_density: f64,
+    colliders: Vec<Collider>,
+) -> Garment {
+    Garment {
+        shells: vec![Shell {
+            topology: mesh.topology,
+            rest_positions: mesh.positions.clone(),
+            positions: mesh.positions,
+            material,
+            areal_density,
+            pins: vec![],
+            seams: Vec::new(),
+        }],
+        gravity: Vec3::new(0.0, 0.0, -9.81),
+        colliders,
+        self_contact: None,
+    }
 }

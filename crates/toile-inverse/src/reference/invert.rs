@@ -115,5 +115,6 @@ pub fn invert_by_reference(
         settled: false,
         history,
         interrupted: !go_on,
+        unheld: None,
     })
 }

@@ -6,6 +6,7 @@ use toile_geometry::{Vec3, generate};
 use toile_inverse::Garment;
 use toile_inverse::gallery::Skirt;
 use toile_inverse::{InverseError, InverseSettings, invert};
+use toile_sim::dynamics::Simulator;
 use toile_sim::{Shell, ShellMaterial};
 
 /// The material of the thesis' Gored Skirt.
@@ -29,6 +30,58 @@ fn a_skirt_of_the_thesis_holds_by_friction_exactly_where_it_was_drawn() {
     let mass = 0.05 * area(&garment.shells[0].topology, &found.rest);
     assert!((carried - 9.81 * mass).abs() < 1e-9 * carried, "{carried} N");
     assert!(found.naive_sag.unwrap() > 5e-3 * c.size, "{:?}", found.naive_sag);
+}
+
+/// Ly 2021, §5.6.4: a change of the weight by a hundredth must not make the cloth leave its shape.
+#[test]
+fn a_hundredth_more_or_less_weight_keeps_the_shape() {
+    let skirt = Skirt { rows: 12, around: 28, waves: 4, ..Skirt::default() };
+    let garment = skirt.garment(FELT, 0.05, 0.7).unwrap();
+    let settings =
+        InverseSettings { naive_sag: false, drift_time: 0.0, ..InverseSettings::default() };
+    let found = invert(&garment, &settings, |_| true).unwrap();
+    assert!(found.certificate.certified, "{}", found.certificate.reason);
+    let naive: Vec<Vec3> = garment.target();
+    let moved = |rest: &[Vec3], factor: f64| {
+        let other = Garment { gravity: garment.gravity * factor, ..garment.clone() };
+        let (model, _) = other.model(&found.equilibrium, rest).unwrap();
+        let around = other.surroundings(&found.equilibrium, rest).unwrap();
+        let mut simulator = Simulator::new(model, around).unwrap();
+        simulator.set_mass_damping(4.0);
+        for _ in 0..50 {
+            simulator.step(0.02).unwrap();
+        }
+        let now = simulator.model().positions(simulator.state());
+        now.iter().zip(&found.equilibrium).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
+    };
+    let size = found.certificate.size;
+    for factor in [0.99, 1.01] {
+        let way = moved(&found.rest, factor);
+        assert!(way > 0.0 && way < 2e-3 * size, "{factor}: {way} of {size}");
+    }
+    assert!(moved(&naive, 1.0) > 5e-3 * size);
+}
+
+/// Too heavy, too soft and too slippery are three answers, each with the figure that would mend it.
+#[test]
+fn what_is_missing_is_told_apart() {
+    let skirt = Skirt { rows: 8, around: 24, waves: 4, height: 0.4, ..Skirt::default() };
+    let settings =
+        InverseSettings { naive_sag: false, drift_time: 0.0, ..InverseSettings::default() };
+    let of = |k_bend: f64, density: f64| {
+        let felt = ShellMaterial::DiscreteShells { k_length: 2.0, k_area: 0.0, k_bend };
+        let garment = skirt.garment(felt, density, 0.5).unwrap();
+        invert(&garment, &settings, |_| true).unwrap()
+    };
+    let good = of(5e-3, 0.05);
+    assert!(good.certificate.certified && good.diagnosis.weight_fraction == 1.0);
+    for bad in [of(5e-3, 5.0), of(2e-5, 0.05)] {
+        let (c, d) = (&bad.certificate, &bad.diagnosis);
+        assert!(c.reason.contains("too soft or too heavy"), "{}", c.reason);
+        assert!(d.least_friction.is_none() && d.weight_fraction < 1.0, "{d:?}");
+        assert!(d.stiffness_factor > 1.0 && c.penetration == Some(0.0), "{d:?}");
+        assert!(bad.unheld.unwrap().iter().any(|f| *f > 0.0));
+    }
 }
 
 fn area(topology: &toile_geometry::Topology, p: &[toile_geometry::Vec3]) -> f64 {
