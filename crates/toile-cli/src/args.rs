@@ -14,6 +14,8 @@ Examples:
   toile validate cantilever --out report  is the shell right? tables, figures and a verdict
   toile drape scene.toml --out result     find the equilibrium and certify it
   toile invert dress.toml --out result    find the rest shape that holds the drawn one, and certify it
+  toile export result --format usda       for Houdini, Blender and others; see also pc2, mdd, vtk
+  toile batch jobs.toml --out results     many scenes: grids of values, folders of garments
   toile friction problem.json --out r     solve contacts with dry friction
   toile schema > scene.schema.json        for editors that complete and check scene files
 
@@ -58,6 +60,10 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     /// Find the rest shape, or the natural curvatures of fibres, for which a target is a stable equilibrium.
     Invert(InvertArgs),
+    /// Write the shapes of a result for other programs: point caches, USD, VTK series.
+    Export(ExportArgs),
+    /// Run many scenes: parameter grids and folders of garments, over several processes.
+    Batch(BatchArgs),
     /// Say in words what is wrong with a mesh or a scene.
     Check(CheckArgs),
     /// Measure shells against reference curves and judge them.
@@ -117,6 +123,102 @@ pub(crate) struct DrapeArgs {
     /// Simulate this long from the result with exact friction and say how far it moves [default: not at all].
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub(crate) drift: Option<f64>,
+}
+
+const EXPORT_HELP: &str = "\
+Reads the frames of `toile simulate` (frame_00000.obj, …), or rest.obj and equilibrium.obj of `toile invert` as two frames,
+or equilibrium.obj of `toile drape` as one, and writes beside them (or into --to):
+  pc2    shell.pc2 and shell.obj: Blender, Mesh Cache modifier (also 3ds Max, Maya)
+  mdd    shell.mdd and shell.obj: the same in the older format, with times
+  usda   shapes.usda: USD text with time samples, for Houdini, Blender, Maya, Omniverse
+  vtk    shapes.pvd and shapes_00000.vtp, …: ParaView, with times
+With several shells: shell_0.pc2, …; USD and VTK hold all of them.
+
+Examples:
+  toile export motion --format pc2
+  toile export motion --format usda --up y --unit 0.01 --to houdini";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXPORT_HELP)]
+pub(crate) struct ExportArgs {
+    /// The folder of a result.
+    pub(crate) dir: PathBuf,
+    /// What to write.
+    #[arg(long, value_enum)]
+    pub(crate) format: ExportFormat,
+    /// Folder for the files [default: the folder of the result].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) to: Option<PathBuf>,
+    /// Frames per second [default: as simulated, 24 for shapes without time].
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub(crate) fps: Option<f64>,
+    /// The upward axis of the files, told to USD: z or y.
+    #[arg(long, value_enum, default_value_t = UpAxis::Z)]
+    pub(crate) up: UpAxis,
+    /// Length of one unit of the files, told to USD [m].
+    #[arg(long, value_name = "METRES", default_value_t = 1.0, value_parser = positive)]
+    pub(crate) unit: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    Pc2,
+    Mdd,
+    Usda,
+    Vtk,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UpAxis {
+    Z,
+    Y,
+}
+
+const BATCH_HELP: &str = "\
+A job list:
+  command = \"invert\"                     # or drape, simulate
+  scene = \"skirt.toml\"                   # the scene all jobs start from, or several: [\"a.toml\", \"b.toml\"]
+  arguments = [\"--no-drift\"]              # for the command, optional
+  retries = 1                             # times a job that crashed or ran out of time is tried again
+  timeout = 600                           # seconds for a job, optional
+  [meshes]                                # optional: a job for every file, put at a key of the scene
+  \"shell[0].mesh\" = \"garments/*.obj\"
+  [grid]                                  # optional: a job for every combination of values
+  \"shell[0].material.young\" = [1e5, 1e6]
+  \"collider[0].friction\" = [0.3, 0.5, 0.7]
+
+Writes into DIR: a folder for every job with what its command writes, summary.csv and summary.json with a row per job
+(values, state, verdict, residual, …). A job that is done is not done again: after Ctrl-C, a crash or a change of the
+list the same command goes on with what is missing (--restart begins anew). Jobs run on one thread each.
+
+On many machines: `--list` prints the names of all jobs, `--only NAME` runs one, so a SLURM array, GNU parallel or Dask
+(see toile.batch of the Python package) can share the work and the folder.
+
+Exit codes: 0 all certified, 1 some are not, 2 bad input.";
+
+#[derive(Debug, Args)]
+#[command(after_help = BATCH_HELP)]
+pub(crate) struct BatchArgs {
+    /// The job list, TOML.
+    pub(crate) jobs: PathBuf,
+    /// Folder for the results; made if it does not exist.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Jobs at the same time [default: as many as there are cores].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub(crate) workers: Option<u32>,
+    /// Do again what is done.
+    #[arg(long)]
+    pub(crate) restart: bool,
+    /// Print the names of all jobs and do nothing.
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Run these jobs only; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) only: Vec<String>,
+    /// Write the summary of what is done and run nothing.
+    #[arg(long)]
+    pub(crate) collect: bool,
 }
 
 const SIMULATE_HELP: &str = "\

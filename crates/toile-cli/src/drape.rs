@@ -59,7 +59,7 @@ pub(crate) fn drape_to(
     let drape: Drape = drape?;
     let names = files::write_all(out, &drape)?;
     if global.json {
-        json::print(&files::certificate(&drape).pretty());
+        json::print(&drape.certificate().pretty());
     } else if !global.quiet {
         json::print(&summary::text(&drape, &settings, out, &names));
     } else if !drape.result.certificate.certified {

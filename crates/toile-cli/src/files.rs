@@ -8,7 +8,6 @@ use toile::io::{
     Axes, GlbMesh, Group, LoadedShell, ObjWriter, PictureMesh, PlyWriter, Up, View, WriteError,
     atomic_write, contact_words, png_to, render, write_glb, write_obj, write_ply, write_vtp,
 };
-use toile::sim::Certificate;
 use toile::{Drape, Fields};
 
 use crate::json::Object;
@@ -49,7 +48,9 @@ pub(crate) fn write_all(out: &Path, drape: &Drape) -> Result<Vec<String>, WriteE
     write_glb_of(&out.join("equilibrium.glb"), drape, &fields)?;
     let places = (0..drape.shells.len()).map(|i| drape.positions(i));
     write_picture(&out.join("equilibrium.png"), &drape.shells, places)?;
-    atomic_write(out.join("certificate.json"), |w| writeln!(w, "{}", certificate(drape).pretty()))?;
+    atomic_write(out.join("certificate.json"), |w| {
+        writeln!(w, "{}", drape.certificate().pretty())
+    })?;
     if !drape.contacts.is_empty() {
         write_contacts(&out.join("contacts.jsonl"), drape)?;
         names.push("contacts.jsonl".into());
@@ -207,39 +208,6 @@ pub(crate) fn write_picture(
         .collect();
     let picture = render(&meshes, &View::default());
     atomic_write(path, |w| png_to(w, &picture))
-}
-
-/// The keys of the contract.
-pub(crate) fn figures(c: &Certificate) -> Object {
-    Object::default()
-        .with("verdict", c.verdict())
-        .with("reason", c.reason.as_str())
-        .with("residual", c.residual)
-        .with("residual_n", c.residual_n)
-        .with("cone_gap", c.cone_gap)
-        .with("cone_margin", c.cone_margin)
-        .with("penetration", c.penetration)
-        .with("stability", c.stability)
-        .with("drift", c.drift)
-        .with("target_error_max", c.target_error_max)
-        .with("target_error_rms", c.target_error_rms)
-        .with("size", c.size)
-}
-
-/// The certificate with the keys of the contract, and how the result was found. No times: the same
-/// scene gives the same file.
-pub(crate) fn certificate(drape: &Drape) -> Object {
-    let (result, c) = (&drape.result, &drape.result.certificate);
-    figures(c)
-        .with("negative_modes", c.negative_modes)
-        .with("energy", result.energy)
-        .with("stop", format!("{:?}", result.stop))
-        .with("steps", result.history.len())
-        .with("factorisations", result.factorisations)
-        .with("escapes", result.escapes)
-        .with("contacts", drape.contacts.len())
-        .with("vertices", drape.model.vertex_count())
-        .with("unknowns", drape.model.len())
 }
 
 fn log(drape: &Drape) -> Vec<Object> {

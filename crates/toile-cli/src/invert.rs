@@ -10,7 +10,7 @@ use toile::{SceneInversion, invert_settings};
 
 use crate::args::{Global, InvertArgs};
 use crate::drape::make_folder;
-use crate::invert_files::{certificate, write_all};
+use crate::invert_files::write_all;
 use crate::progress::{Share, catch_interrupts};
 use crate::{Failure, Outcome, json, rod, rod_invert};
 
@@ -55,7 +55,7 @@ pub(crate) fn invert_to(
     let found = found?;
     let names = write_all(out, scene, &found)?;
     if global.json {
-        json::print(&certificate(&found).pretty());
+        json::print(&found.certificate().pretty());
     } else if global.quiet {
         if !found.result.certificate.certified {
             json::tell(&format!("not certified: {}", found.result.certificate.reason));

@@ -11,7 +11,6 @@ use toile::io::{
 };
 
 use crate::Failure;
-use crate::files::figures;
 use crate::json::Object;
 
 /// Writes every file of an inversion; returns their names.
@@ -66,7 +65,9 @@ pub(crate) fn write_all(
     write_contacts(&out.join("contacts.ply"), scene, found)?;
     write_edges(&out.join("edges.csv"), found)?;
     write_side_by_side(&out.join("inversion.glb"), found)?;
-    atomic_write(out.join("certificate.json"), |w| writeln!(w, "{}", certificate(found).pretty()))?;
+    atomic_write(out.join("certificate.json"), |w| {
+        writeln!(w, "{}", found.certificate().pretty())
+    })?;
     atomic_write(out.join("log.jsonl"), |w| {
         for s in &result.history {
             let line = Object::default()
@@ -328,32 +329,4 @@ fn simulation(scene: &Scene, found: &SceneInversion) -> Scene {
     }));
     new.invert = None;
     new
-}
-
-/// JSON has no infinity.
-fn finite(value: Option<f64>) -> Option<f64> {
-    value.filter(|v| v.is_finite())
-}
-
-/// The certificate with the keys of the contract, and how the result was found. No times: the same scene gives the
-/// same file.
-pub(crate) fn certificate(found: &SceneInversion) -> Object {
-    let (result, c) = (&found.result, &found.result.certificate);
-    let touching = &result.touching;
-    figures(c)
-        .with("naive_sag", result.naive_sag)
-        .with("negative_modes", c.negative_modes)
-        .with("contacts", result.contacts.len())
-        .with("settled", result.settled)
-        .with("pushed_out", touching.pushed_out)
-        .with("drawn_in", touching.drawn_in)
-        .with("longest_contact_move", touching.longest_move)
-        .with("stitches", touching.sewing.stitches)
-        .with("open_stitches", touching.sewing.open)
-        .with("widest_stitch", touching.sewing.widest)
-        .with("least_friction", finite(result.diagnosis.least_friction))
-        .with("weight_fraction", result.diagnosis.weight_fraction)
-        .with("stiffness_factor", finite(Some(result.diagnosis.stiffness_factor)))
-        .with("steps", result.history.last().map_or(0, |s| s.steps))
-        .with("vertices", result.rest.len())
 }

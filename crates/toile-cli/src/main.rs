@@ -1,6 +1,7 @@
 //! The `toile` command line.
 
 mod args;
+mod batch;
 mod bench;
 mod bench_friction;
 mod bench_hair;
@@ -13,6 +14,7 @@ mod bench_targets;
 mod check;
 mod demo;
 mod drape;
+mod export;
 mod files;
 mod friction;
 mod invert;
@@ -61,6 +63,8 @@ fn main() -> ExitCode {
         Command::Drape(args) => drape::run(args, global),
         Command::Simulate(args) => simulate::run(args, global),
         Command::Invert(args) => invert::run(args, global),
+        Command::Export(args) => export::run(args, global),
+        Command::Batch(args) => batch::run(args, global),
         Command::Check(args) => check::run(args, global),
         Command::Validate(protocol) => validate::run(protocol, global),
         Command::Friction(args) => friction::run(args, global),

@@ -32,6 +32,7 @@
 //! | only products with W | [`ProjectedGradient`] |
 //! | convex subproblems; pyramids to compare with | [`Cadoux`], [`Faceted`] |
 //! | one contact | [`Contact`] |
+//! | how forces and velocities move with W, b and μ | [`sensitivity`] |
 //! | how good is a force | [`Problem::residuals`] |
 //!
 //! No solver fails: each returns its best force, why it stopped, and all four residuals. Same input,
@@ -61,6 +62,7 @@ mod operator;
 mod problem;
 mod random;
 mod roots;
+mod sensitivity;
 mod sheet;
 mod small;
 mod solver;
@@ -85,5 +87,6 @@ pub use newton::AlartCurnierNewton;
 pub use operator::{DENSE_LIMIT, DenseOperator, Operator, ShiftedSolve, Sweep};
 pub use problem::{Problem, Residuals};
 pub use random::Random;
+pub use sensitivity::{Sensitivity, SensitivityError, sensitivity};
 pub use sheet::{SheetProblem, sheet_problem};
 pub use solver::{Measure, Settings, Solution, Solver, Stop, Watch};

@@ -3,6 +3,7 @@
 use toile_geometry::measure::{Wing, triangle_area, triangle_area_gradient};
 use toile_num::{Matrix, Scalar, Vector};
 
+use crate::stencil::material_product;
 use crate::{Curvature, MaterialEnergy, StencilEnergy};
 
 /// Change of area of one face: E = k (A − Ā)² / 2Ā.
@@ -86,6 +87,20 @@ impl StencilEnergy<9> for AreaStretch {
         area_gradient(x)
             * area_gradient(x_bar).transpose()
             * (-self.stiffness * a / (a_bar * a_bar))
+    }
+
+    fn material_names() -> &'static [&'static str] {
+        &<Self as MaterialEnergy<9, 1>>::PARAMETERS
+    }
+
+    fn add_material_product(
+        &self,
+        x: &Vector<9>,
+        x_bar: &Vector<9>,
+        lambda: &Vector<9>,
+        out: &mut [f64],
+    ) {
+        material_product::<9, 1, _>(self, x, x_bar, lambda, out);
     }
 }
 

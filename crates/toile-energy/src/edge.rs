@@ -3,6 +3,7 @@
 use toile_geometry::measure::edge;
 use toile_num::{Matrix, Scalar, Vector};
 
+use crate::stencil::material_product;
 use crate::{Curvature, MaterialEnergy, StencilEnergy};
 
 /// Stretching of one edge: E = k (L − L̄)² / 2L̄, L = |x₁ − x₀|.
@@ -60,6 +61,20 @@ impl StencilEnergy<6> for EdgeStretch {
     fn mixed_hessian(&self, x: &Vector<6>, x_bar: &Vector<6>) -> Matrix<6, 6> {
         let ((l, t), (l_bar, t_bar)) = (ends(x), ends(x_bar));
         opposed(&(t * t_bar.transpose() * (-self.stiffness * l / (l_bar * l_bar))))
+    }
+
+    fn material_names() -> &'static [&'static str] {
+        &<Self as MaterialEnergy<6, 1>>::PARAMETERS
+    }
+
+    fn add_material_product(
+        &self,
+        x: &Vector<6>,
+        x_bar: &Vector<6>,
+        lambda: &Vector<6>,
+        out: &mut [f64],
+    ) {
+        material_product::<6, 1, _>(self, x, x_bar, lambda, out);
     }
 }
 

@@ -3,6 +3,7 @@
 use toile_num::{Matrix, Scalar, Vector};
 
 use crate::area::{area, area_gradient};
+use crate::stencil::material_product;
 use crate::{Curvature, MaterialEnergy, StencilEnergy};
 
 /// Weight of one face: E = −(σ Ā/3) **g** · (x₀ + x₁ + x₂), a third of its mass at each corner.
@@ -57,6 +58,20 @@ impl StencilEnergy<9> for Gravity {
 
     fn mixed_hessian(&self, _: &Vector<9>, x_bar: &Vector<9>) -> Matrix<9, 9> {
         self.pull() * area_gradient(x_bar).transpose() * (self.areal_density / 3.0)
+    }
+
+    fn material_names() -> &'static [&'static str] {
+        &<Self as MaterialEnergy<9, 1>>::PARAMETERS
+    }
+
+    fn add_material_product(
+        &self,
+        x: &Vector<9>,
+        x_bar: &Vector<9>,
+        lambda: &Vector<9>,
+        out: &mut [f64],
+    ) {
+        material_product::<9, 1, _>(self, x, x_bar, lambda, out);
     }
 }
 

@@ -3,6 +3,7 @@
 use toile_geometry::measure::{Hinge, dihedral_angle, edge, triangle_area, triangle_area_gradient};
 use toile_num::{Matrix, Scalar, Vector};
 
+use crate::stencil::material_product;
 use crate::{Curvature, MaterialEnergy, StencilEnergy};
 
 /// Bending of one hinge: E = ½ k 3 L̄²/Ā (θ − θ̄)², Ā the sum of both rest areas.
@@ -120,6 +121,20 @@ impl StencilEnergy<12> for HingeBend {
         let moment_slope = then.gradient() * -self.factor(x_bar)
             + self.factor_gradient(x_bar) * fold(now.angle() - then.angle());
         now.gradient() * moment_slope.transpose() * self.stiffness
+    }
+
+    fn material_names() -> &'static [&'static str] {
+        &<Self as MaterialEnergy<12, 1>>::PARAMETERS
+    }
+
+    fn add_material_product(
+        &self,
+        x: &Vector<12>,
+        x_bar: &Vector<12>,
+        lambda: &Vector<12>,
+        out: &mut [f64],
+    ) {
+        material_product::<12, 1, _>(self, x, x_bar, lambda, out);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use toile_num::{Matrix, Scalar, Vector};
 
+use crate::stencil::material_product;
 use crate::{Curvature, KoiterFace, KoiterRest, MaterialEnergy, StencilEnergy};
 
 /// The face as an energy of a stencil with so many coordinates.
@@ -59,6 +60,20 @@ macro_rules! face_stencil {
 
             fn mixed_hessian(&self, x: &Vector<$n>, x_bar: &Vector<$n>) -> Matrix<$n, $n> {
                 self.mixed_hessian_of(x, x_bar)
+            }
+
+            fn material_names() -> &'static [&'static str] {
+                &PARAMETERS
+            }
+
+            fn add_material_product(
+                &self,
+                x: &Vector<$n>,
+                x_bar: &Vector<$n>,
+                lambda: &Vector<$n>,
+                out: &mut [f64],
+            ) {
+                material_product::<$n, 8, _>(self, x, x_bar, lambda, out);
             }
         }
 

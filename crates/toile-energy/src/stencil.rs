@@ -71,6 +71,33 @@ pub trait StencilEnergy<const N: usize> {
     }
     /// ∂²E/∂x∂x̄ \[N/m\], row x, column x̄.
     fn mixed_hessian(&self, x: &Vector<N>, x_bar: &Vector<N>) -> Matrix<N, N>;
+    /// Names of the material parameters p; none by default. See [`MaterialEnergy`].
+    fn material_names() -> &'static [&'static str] {
+        &[]
+    }
+    /// λᵀ ∂²E/∂x∂p, one number per name, added to `out`: what an adjoint λ makes of the material.
+    fn add_material_product(
+        &self,
+        _x: &Vector<N>,
+        _x_bar: &Vector<N>,
+        _lambda: &Vector<N>,
+        _out: &mut [f64],
+    ) {
+    }
+}
+
+/// [`StencilEnergy::add_material_product`] by [`MaterialEnergy::material_hessian`].
+pub(crate) fn material_product<const N: usize, const P: usize, E: MaterialEnergy<N, P>>(
+    energy: &E,
+    x: &Vector<N>,
+    x_bar: &Vector<N>,
+    lambda: &Vector<N>,
+    out: &mut [f64],
+) {
+    let product = energy.material_hessian(x, x_bar).transpose() * lambda;
+    for (sum, part) in out.iter_mut().zip(product.iter()) {
+        *sum += part;
+    }
 }
 
 /// An energy that depends on `P` material parameters.

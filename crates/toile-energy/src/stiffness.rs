@@ -27,19 +27,29 @@ impl ShellStiffness {
     /// Orthotropic sheet: moduli along warp and weft \[Pa\], ν₁₂ (contraction along weft under
     /// tension along warp), shear modulus \[Pa\], thickness \[m\]. ν₂₁ = ν₁₂ E₂/E₁.
     pub fn orthotropic(young: [f64; 2], poisson: f64, shear: f64, thickness: f64) -> Self {
+        let [membrane, bending] = Self::constants(young, poisson, shear, thickness);
+        Self { membrane, bending }
+    }
+
+    /// [membrane; bending] of [`ShellStiffness::orthotropic`] for any scalar: dual numbers give their derivatives.
+    pub fn constants<T: Scalar>(young: [T; 2], poisson: T, shear: T, thickness: T) -> [[T; 4]; 2] {
         let [e1, e2] = young;
-        let denominator = 1.0 - poisson * poisson * e2 / e1;
+        let denominator = T::one() - poisson * poisson * e2 / e1;
         let plane = [e1 / denominator, poisson * e2 / denominator, e2 / denominator, shear];
-        let scale = |factor: f64| plane.map(|c| c * factor);
-        Self { membrane: scale(thickness), bending: scale(thickness.powi(3) / 12.0) }
+        let cube = thickness * thickness * thickness / 12.0;
+        [plane.map(|c| c * thickness), plane.map(|c| c * cube)]
     }
 
     /// The same sheet with the isotropic plate modulus `d` \[N·m\] in place of what its thickness
     /// implies, Poisson's ratio kept: woven cloth bends far more easily than a solid sheet.
     pub fn with_plate_modulus(self, d: f64) -> Self {
-        let [c11, c12, c22, c66] = self.membrane;
-        let factor = d / (c11 * c22).sqrt();
-        Self { bending: [c11, c12, c22, c66].map(|c| c * factor), ..self }
+        Self { bending: Self::plate_constants(self.membrane, d), ..self }
+    }
+
+    /// Bending constants of [`ShellStiffness::with_plate_modulus`] for any scalar.
+    pub fn plate_constants<T: Scalar>(membrane: [T; 4], d: T) -> [T; 4] {
+        let factor = d / (membrane[0] * membrane[2]).sqrt();
+        membrane.map(|c| c * factor)
     }
 
     /// [c11, c12, 0; c12, c22, 0; 0, 0, c66].

@@ -2,7 +2,9 @@
 //!
 //! [`invert`] takes a [`Garment`] (target shells, material, gravity, colliders) and returns an [`Inversion`]: rest shape,
 //! equilibrium, contact forces and a certificate that says whether it holds. Contacts are where the target comes near a collider.
+//! [`Adjoint`] tells how an equilibrium moves with its rest shape, its material and its supports.
 
+mod adjoint;
 mod cone;
 mod design;
 mod error;
@@ -19,6 +21,7 @@ mod search;
 mod settle;
 mod touch;
 
+pub use adjoint::{Adjoint, Pullback};
 pub use design::{
     ContactResult, Diagnosis, InverseSettings, InverseStep, Inversion, Phase, invert,
 };

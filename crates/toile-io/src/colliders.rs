@@ -9,7 +9,7 @@ use toile_geometry::{
 };
 
 use crate::axes::Axes;
-use crate::mesh::{MeshData, read_mesh};
+use crate::mesh::MeshData;
 use crate::scene::Scene;
 use crate::scene_contact::{Collider, Sides};
 use crate::scene_error::SceneError;
@@ -153,7 +153,8 @@ impl Loader<'_> {
     }
 
     fn read(&self, path: &str) -> Result<MeshData, SceneError> {
-        read_mesh(self.scene.resolve(path))
+        self.scene
+            .read_mesh(path)
             .map_err(|e| self.error("mesh", e, "run `toile check` on the mesh"))
     }
 

@@ -3,12 +3,14 @@
 //! | need | call |
 //! |---|---|
 //! | read a mesh of any format | [`read_mesh`], in memory [`parse_mesh`] |
-//! | read a scene | [`load_scene`], in memory [`parse_scene`] |
+//! | read a scene | [`load_scene`], in memory [`parse_scene`], [`parse_scene_at`] with [`Attached`] meshes |
 //! | the colliders of a scene | [`load_colliders`] |
 //! | the rods of a scene, and their stations | [`load_rods`], [`write_stations`] |
 //! | drawn fibres: hair files | [`load_drawn`], [`read_strands`], [`write_strands`] |
 //! | the JSON schema of scenes | [`scene_schema`] |
 //! | write OBJ, PLY, GLB, VTK, CSV | [`write_obj`], [`write_ply`], [`write_glb`], [`write_vtp`], [`write_csv`] |
+//! | moving meshes: PC2, MDD, USD, VTK series | [`write_pc2`], [`write_mdd`], [`write_usda`], [`write_pvd`] |
+//! | many scenes from one: job lists | [`plan_jobs`] |
 //! | friction problems and their solutions | [`read_friction`], [`write_friction`] |
 //! | go on with a simulation | [`read_checkpoint`], [`write_checkpoint`] |
 //! | write any file whole or not at all | [`atomic_write`] |
@@ -21,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod atomic;
+mod attached;
 mod axes;
 mod base64;
 mod checkpoint;
@@ -33,14 +36,17 @@ mod generate;
 mod glb_write;
 mod gltf;
 mod gltf_data;
+mod jobs;
 mod mesh;
 mod model;
 mod obj;
 mod obj_write;
+mod object;
 mod picture;
 mod ply;
 mod ply_header;
 mod ply_write;
+mod point_cache;
 mod rods;
 mod scene;
 mod scene_check;
@@ -55,10 +61,12 @@ mod stl;
 mod strands;
 mod suggest;
 mod surface;
+mod usd;
 mod vtk;
 mod weld;
 
 pub use atomic::{WriteError, atomic_write};
+pub use attached::Attached;
 pub use axes::{Axes, Up};
 pub use checkpoint::{
     CheckpointError, contact_words, parse_checkpoint, read_checkpoint, write_checkpoint,
@@ -71,12 +79,15 @@ pub use friction::{
     FrictionError, FrictionFile, FrictionProblem, parse_friction, read_friction, write_friction,
 };
 pub use glb_write::{GlbMesh, glb_to, write_glb};
+pub use jobs::{Job, JobCommand, JobError, JobList, plan_jobs};
 pub use mesh::{Group, MeshData, MeshFormat, Stitch, parse_mesh, read_mesh, sniff_format};
 pub use model::{LoadedShell, load_shell, load_shells, scene_gravity, unsupported_piece};
 pub use obj::{parse_stitches, read_stitches};
 pub use obj_write::{ObjWriter, obj_to, write_obj};
+pub use object::Object;
 pub use picture::{Picture, PictureMesh, View, png_to, render};
 pub use ply_write::{PlyWriter, ply_to, write_ply};
+pub use point_cache::{Frames, mdd_to, pc2_to, write_mdd, write_pc2};
 pub use rods::{DrawnFibre, LoadedRod, load_drawn, load_rods, write_natural, write_stations};
 pub use scene::{
     Annulus, Bending, Cone, Cylinder, Disc, DiscreteShells, Generator, Invert, Koiter, Material,
@@ -88,9 +99,10 @@ pub use scene_contact::{
     Rod, SelfContact, Sides, SolidCone, Time,
 };
 pub use scene_error::{Diagnostic, SceneError};
-pub use scene_load::{SceneFormat, load_scene, parse_scene};
+pub use scene_load::{SceneFormat, load_scene, parse_scene, parse_scene_at};
 pub use scene_rod::{HairTable, NaturalPolynomials, NaturalSource, RodClamp, RodModel, RodTable};
 pub use scene_schema::scene_schema;
 pub use scene_tree::SceneSource;
 pub use strands::{StrandFormat, Strands, parse_strands, read_strands, write_strands};
-pub use vtk::{vtp_to, write_vtp};
+pub use usd::{MeshFrames, UsdMesh, UsdStage, usda_to, write_usda};
+pub use vtk::{vtp_to, write_pvd, write_vtp};

@@ -10,7 +10,7 @@ use toile_sim::{Shell as SimShell, ShellMaterial, SimError, Stitch};
 
 use crate::axes::Axes;
 use crate::error::MeshError;
-use crate::mesh::{MeshData, read_mesh};
+use crate::mesh::MeshData;
 use crate::obj::read_stitches;
 use crate::scene::{
     Bending, Generator, Koiter, Material, Membrane, MeshSource, Normals, Pins, Rest, Scene, Shell,
@@ -28,6 +28,8 @@ pub struct LoadedShell {
     pub name: String,
     /// The shell, in metres with +z up. Its faces all run the same way round.
     pub shell: SimShell,
+    /// The shell as the scene describes it.
+    pub table: Shell,
     /// The mesh in the units and axes of the files, faces as they were: results are written with these.
     pub mesh: MeshData,
     /// Units and axes of the files.
@@ -101,7 +103,8 @@ pub fn load_shells(scene: &Scene) -> Result<Vec<LoadedShell>, SceneError> {
 /// Panics if the scene has no such shell.
 pub fn load_shell(scene: &Scene, index: usize) -> Result<LoadedShell, SceneError> {
     let at = At { scene, index };
-    let shell = &scene.shells[index];
+    let table = &scene.shells[index];
+    let shell = table;
     let axes = scene.file_axes(shell);
     let (name, mesh, places) = at.start(shell, axes)?;
     let mut notes = mesh.notes.clone();
@@ -139,7 +142,7 @@ pub fn load_shell(scene: &Scene, index: usize) -> Result<LoadedShell, SceneError
         pins,
         seams,
     };
-    Ok(LoadedShell { name, shell, mesh, axes, notes, origin, image })
+    Ok(LoadedShell { name, shell, table: table.clone(), mesh, axes, notes, origin, image })
 }
 
 /// The problem that a piece of shell number `index` would fall for ever, if one would.
@@ -231,7 +234,7 @@ impl At<'_> {
     }
 
     fn read(&self, key: &str, path: &str) -> Result<MeshData, SceneError> {
-        read_mesh(self.scene.resolve(path)).map_err(|e| self.unreadable(key, e))
+        self.scene.read_mesh(path).map_err(|e| self.unreadable(key, e))
     }
 
     fn unreadable(&self, key: &str, error: MeshError) -> SceneError {

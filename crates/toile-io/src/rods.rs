@@ -12,7 +12,6 @@ use crate::csv::{Cell, write_csv};
 use crate::scene::Scene;
 use crate::scene_error::SceneError;
 use crate::scene_rod::{NaturalSource, RodModel, RodTable};
-use crate::strands::read_strands;
 
 /// Default accuracy of `drape`: ten times better than positions are usually compared to.
 const ACCURACY: f64 = 1e-7;
@@ -184,8 +183,8 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
         };
         let axes = Axes { up: scene.up, scale: rod.scale.unwrap_or(1.0) };
         let help = "one polyline per rod, root first";
-        let read = read_strands(scene.resolve(path))
-            .map_err(|e| scene.error_at(&key, e.to_string(), help))?;
+        let read =
+            scene.read_strands(path).map_err(|e| scene.error_at(&key, e.to_string(), help))?;
         if read.strands.len() != 1 {
             let what = format!("the file has {} strands, a rod is one", read.strands.len());
             return Err(scene.error_at(&key, what, "use a table [[hair]] for many"));
@@ -213,7 +212,8 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
     for (i, hair) in scene.hair.iter().enumerate() {
         let key = format!("hair[{i}].strands");
         let axes = Axes { up: scene.up, scale: hair.scale.unwrap_or(1.0) };
-        let read = read_strands(scene.resolve(&hair.strands))
+        let read = scene
+            .read_strands(&hair.strands)
             .map_err(|e| scene.error_at(&key, e.to_string(), "polylines, roots first"))?;
         notes.extend(read.notes.iter().map(|n| format!("hair {i}: {n}")));
         let most = hair.most_strands.map_or(usize::MAX, |n| n as usize);

@@ -4,10 +4,13 @@
 //! exists in the code, in the schema and in the messages or in none.
 
 use crate::axes::{Axes, Up};
+use crate::error::MeshError;
+use crate::mesh::{MeshData, read_mesh};
 use crate::scene_contact::{Collider, SelfContact, Time};
 use crate::scene_error::SceneError;
 use crate::scene_rod::{HairTable, RodTable};
 use crate::scene_tree::SceneSource;
+use crate::strands::{Strands, read_strands};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -456,9 +459,30 @@ impl Scene {
         folder.unwrap_or(Path::new("")).join(path)
     }
 
+    /// The mesh a path of the scene names: an attached one, or a file.
+    pub fn read_mesh(&self, path: &str) -> Result<MeshData, MeshError> {
+        match self.source.attached.mesh(path) {
+            Some(mesh) => Ok(mesh.clone()),
+            None => read_mesh(self.resolve(path)),
+        }
+    }
+
+    /// The strands a path of the scene names: attached ones, or a file.
+    pub fn read_strands(&self, path: &str) -> Result<Strands, MeshError> {
+        match self.source.attached.strands(path) {
+            Some(strands) => Ok(strands.clone()),
+            None => read_strands(self.resolve(path)),
+        }
+    }
+
     /// The scene as TOML.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(self)
+    }
+
+    /// The scene as JSON, on one line.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
     }
 
     /// An error that points at a place of the scene file, such as `shell[0].pins.vertices[3]`.

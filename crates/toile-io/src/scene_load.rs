@@ -1,5 +1,6 @@
 //! From a file to a checked scene.
 
+use crate::attached::Attached;
 use crate::error::excerpt;
 use crate::scene::{MeshSource, Rest, Scene};
 use crate::scene_error::{Diagnostic, SceneError};
@@ -59,6 +60,20 @@ pub fn parse_scene(text: &str, format: SceneFormat) -> Result<Scene, SceneError>
     parse_named(text, format, None)
 }
 
+/// Reads a scene held in memory as if it had been read from `path` (if there is one): paths in it are relative to that, files
+/// that are not `attached` must exist.
+pub fn parse_scene_at(
+    text: &str,
+    format: SceneFormat,
+    path: Option<&Path>,
+    attached: Attached,
+) -> Result<Scene, SceneError> {
+    let mut scene = parse_named(text, format, path)?;
+    scene.source.attached = attached;
+    check_files(&scene)?;
+    Ok(scene)
+}
+
 fn parse_named(text: &str, format: SceneFormat, path: Option<&Path>) -> Result<Scene, SceneError> {
     let file = SceneSource::file_name(path);
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -102,7 +117,7 @@ fn check_files(scene: &Scene) -> Result<(), SceneError> {
         for (key, path) in [("mesh", mesh), ("rest", rest), ("stitches", shell.stitches.as_ref())] {
             let Some(path) = path else { continue };
             let place = scene.resolve(path);
-            if !place.is_file() {
+            if !scene.source.attached.holds(path) && !place.is_file() {
                 problems.push(scene.source.diagnostic_at(
                     &format!("shell[{i}].{key}"),
                     format!("the file `{}` does not exist", excerpt(path.as_bytes())),
@@ -122,7 +137,7 @@ fn check_files(scene: &Scene) -> Result<(), SceneError> {
         .map(|(i, hair)| (format!("hair[{i}].strands"), &hair.strands));
     for (key, path) in curves.chain(natures).chain(strands) {
         let place = scene.resolve(path);
-        if !place.is_file() {
+        if !scene.source.attached.holds(path) && !place.is_file() {
             problems.push(scene.source.diagnostic_at(
                 &key,
                 format!("the file `{}` does not exist", excerpt(path.as_bytes())),
@@ -134,7 +149,7 @@ fn check_files(scene: &Scene) -> Result<(), SceneError> {
         let sequence = collider.motion.iter().flat_map(|m| m.sequence.iter().map(|k| &k.mesh));
         for path in collider.mesh.iter().chain(sequence) {
             let place = scene.resolve(path);
-            if !place.is_file() {
+            if !scene.source.attached.holds(path) && !place.is_file() {
                 problems.push(scene.source.diagnostic_at(
                     &format!("collider[{i}].mesh"),
                     format!("the file `{}` does not exist", excerpt(path.as_bytes())),

@@ -1,5 +1,6 @@
 //! TOML and JSON as one tree that remembers where everything stood.
 
+use crate::attached::Attached;
 use crate::scene_error::Diagnostic;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -71,17 +72,23 @@ impl Node {
     }
 }
 
-/// The text of a scene and where each key stands in it, for messages.
+/// The text of a scene and where each key stands in it, for messages; and what it names that lies in memory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SceneSource {
     path: Option<PathBuf>,
     text: String,
     root: Option<Node>,
+    pub(crate) attached: Attached,
 }
 
 impl SceneSource {
     pub(crate) fn new(path: Option<&Path>, text: &str, root: Node) -> SceneSource {
-        SceneSource { path: path.map(Path::to_path_buf), text: text.into(), root: Some(root) }
+        SceneSource {
+            path: path.map(Path::to_path_buf),
+            text: text.into(),
+            root: Some(root),
+            attached: Attached::default(),
+        }
     }
 
     /// The scene file, None for a scene made in memory.

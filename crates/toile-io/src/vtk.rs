@@ -78,6 +78,19 @@ fn array(
     )
 }
 
+/// Writes a `.pvd`: files in the same folder and the time of each \[s\], for ParaView's time line.
+pub fn write_pvd(path: impl AsRef<Path>, files: &[(f64, String)]) -> Result<(), WriteError> {
+    atomic_write(path, |out| {
+        writeln!(out, "<?xml version=\"1.0\"?>")?;
+        writeln!(out, "<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">")?;
+        writeln!(out, "<Collection>")?;
+        for (time, file) in files {
+            writeln!(out, "<DataSet timestep=\"{time:?}\" part=\"0\" file=\"{file}\"/>")?;
+        }
+        writeln!(out, "</Collection>\n</VTKFile>")
+    })
+}
+
 /// [`vtp_to`] a file, whole or not at all.
 pub fn write_vtp(
     path: impl AsRef<Path>,

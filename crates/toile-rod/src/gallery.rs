@@ -44,7 +44,7 @@ pub fn hair_on_a_head(count: usize) -> Result<Assembly, RodError> {
     Assembly::new((0..count).map(strand).collect::<Result<_, _>>()?, vec![head], settings)
 }
 
-/// Curly hair drawn on a head, strands lying on each other and on the head: [`hair_on_a_head`] after a fall of a fifth of a second in
+/// Curly hair drawn on a head, strands lying on each other and on the head: [`hair_on_a_head`] after a fall of half a second in
 /// coarse steps, taken out of its motion. It is at rest nowhere, as a drawing is not, but every contact is one. Strands are
 /// straight by nature and ten times as stiff as those that fell, so that each can hold what is asked of it.
 pub fn drawn_hair(count: usize) -> Result<Assembly, RodError> {
@@ -52,7 +52,7 @@ pub fn drawn_hair(count: usize) -> Result<Assembly, RodError> {
     let step = scene.settings.step;
     scene.settings.step = StepSettings { dt: 4e-3, drag: 10.0, ..step };
     scene.settings.tolerance = 1e-4;
-    for _ in 0..50 {
+    for _ in 0..120 {
         scene.step()?;
     }
     // A drawing has no material: what holds it is stiffer than what fell.

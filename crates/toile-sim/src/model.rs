@@ -1,5 +1,7 @@
 //! A model: unknowns, stencils, masses and supports, ready to be evaluated.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use toile_energy::{Curvature, StencilEnergy};
@@ -425,5 +427,32 @@ impl Model {
         for (group, scale) in self.groups.iter().zip(self.scales()) {
             group.third_derivative(&at, scale, in_x, in_rest);
         }
+    }
+
+    /// ∂²E/∂x² \[N/m\] as if nothing were fixed: its rows at fixed unknowns tell how supports pull at the rest.
+    pub fn unsupported_hessian(&self, state: &State, values: &mut [f64]) {
+        let free = vec![false; self.len()];
+        let scales = self.scales();
+        let exact = Curvature::Exact;
+        self.assembly.hessian(&self.groups, &scales, state, None, exact, &free, values);
+    }
+
+    /// λᵀ ∂²E/∂x∂p for the material parameters p of the stencils whose first node is one of `among` (the vertices of
+    /// a shell), by name. Stencils of one material in several groups add up.
+    pub fn material_product(
+        &self,
+        state: &State,
+        lambda: &[f64],
+        among: Range<u32>,
+    ) -> BTreeMap<&'static str, f64> {
+        let mut sums = BTreeMap::new();
+        for (group, scale) in self.groups.iter().zip(self.scales()) {
+            let first = &self.assembly.first;
+            let parts = group.material_product(state, &self.rest, first, lambda, &among);
+            for (name, part) in group.material_names().iter().zip(parts) {
+                *sums.entry(*name).or_insert(0.0) += scale * part;
+            }
+        }
+        sums
     }
 }

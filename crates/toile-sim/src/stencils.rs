@@ -64,6 +64,17 @@ pub(crate) trait Stencils: Send + Sync {
         in_x: &mut [f64],
         in_rest: &mut [f64],
     );
+    /// Names of the material parameters.
+    fn material_names(&self) -> &'static [&'static str];
+    /// λᵀ ∂²E/∂x∂p over the stencils whose first node is one of `among`, a number per parameter.
+    fn material_product(
+        &self,
+        state: &State,
+        rest: &State,
+        first: &[usize],
+        lambda: &[f64],
+        among: &Range<u32>,
+    ) -> Vec<f64>;
 }
 
 /// Where a third derivative is taken, and along what.
@@ -255,5 +266,39 @@ where
                 }
             }
         }
+    }
+
+    fn material_names(&self) -> &'static [&'static str] {
+        E::material_names()
+    }
+
+    fn material_product(
+        &self,
+        state: &State,
+        rest: &State,
+        first: &[usize],
+        lambda: &[f64],
+        among: &Range<u32>,
+    ) -> Vec<f64> {
+        let mut out = vec![0.0; E::material_names().len()];
+        for (energy, nodes) in self.energies.iter().zip(&self.nodes) {
+            if out.is_empty() || !among.contains(&nodes[0]) {
+                continue;
+            }
+            let x = Self::gather(state, first, nodes);
+            let x_bar = Self::gather(rest, first, nodes);
+            let mut l = Vector::<N>::zeros();
+            let mut at = 0;
+            for (&node, &size) in nodes.iter().zip(E::NODES) {
+                let size = size as usize;
+                if node != NO_NODE {
+                    let begin = first[node as usize];
+                    l.as_mut_slice()[at..at + size].copy_from_slice(&lambda[begin..begin + size]);
+                }
+                at += size;
+            }
+            energy.add_material_product(&x, &x_bar, &l, &mut out);
+        }
+        out
     }
 }

@@ -29,6 +29,7 @@
 //! | the natures behind drawn fibres | [`invert_rods`], in contact [`invert_contacts`] |
 //! | simulate a scene | [`Simulation`] |
 //! | the rest shape of a target | [`invert()`], [`SceneInversion`] |
+//! | how an equilibrium moves with rest shape, material and supports | [`Drape::vjp`] |
 //! | stretch, bending and residual per vertex | [`Fields`] |
 //! | a model of your own | [`sim`]: `Shell`, `ModelBuilder`, `equilibrium` |
 //! | files | [`io`] |
@@ -39,18 +40,22 @@
 //! | dry friction: the conic kernel | [`solve_friction`], [`cone`] |
 //! | reference solutions and protocols | [`validate`] |
 
+mod certificate;
 mod drape;
 mod fields;
 mod friction;
+mod gradient;
 mod invert;
 mod rods;
 mod setting;
 mod shells;
 mod simulate;
 
+pub use certificate::certificate_figures;
 pub use drape::{Drape, DrapeError, drape, drape_on, scene_settings, set_threads};
 pub use fields::{Fields, shell_fields};
 pub use friction::{FrictionSolveError, solve_friction};
+pub use gradient::{GradientError, ShellGradient};
 pub use invert::{
     InvertError, SceneInversion, invert, invert_by_reference, invert_settings, scene_garment,
 };

@@ -68,6 +68,10 @@ fn a_scene_is_judged_by_its_material_and_pins() {
     let (status, text) = check(&scene(mesh));
     assert_eq!(status, 2, "{text}");
     assert!(text.contains("nothing holds"), "{text}");
+    // On a table it may lie.
+    let table = "[[collider]]\nplane = { point = [0, 0, -0.1] }\nfriction = 0.5\n";
+    let (status, text) = check(&format!("{}{table}", scene(mesh)));
+    assert_eq!(status, 0, "{text}");
     let (status, text) = check(&format!("gravity = [0, 9.81, 0]\n{sound}"));
     assert_eq!(status, 1, "{text}");
     assert!(text.contains("does not point down"), "{text}");

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Builds the wheel, installs it in a fresh environment and tests it there; needs Python 3.10 or newer with venv.
+# Packages that only some tests want (usd-core, meshio, distributed) are installed too; without them those tests are skipped.
+set -euo pipefail
+cd "$(dirname "$0")"
+target="${CARGO_TARGET_DIR:-$PWD/../target}"
+python="${PYTHON:-python3}"
+room="$target/python"
+rm -rf "$room/env" "$room/wheels"
+mkdir -p "$room"
+"$python" -m venv "$room/env"
+pip() { "$room/env/bin/python" -m pip --disable-pip-version-check --quiet "$@"; }
+pip install "maturin>=1.9,<2"
+# The same target folder as the command line: everything below the binding is compiled already.
+"$room/env/bin/maturin" build --release --locked --target-dir "$target" --out "$room/wheels" --interpreter "$room/env/bin/python"
+
+# An empty environment gets the wheel and what it asks for, nothing else, and must do the tutorial's lines.
+"$python" -m venv --clear "$room/env"
+pip install "$room"/wheels/toile-*.whl
+"$room/env/bin/python" examples/ten_lines.py
+pip install pytest
+pip install usd-core meshio distributed || echo "test.sh: no optional packages; their tests are skipped" >&2
+"$room/env/bin/python" -m pytest -q "$@"
+for example in examples/*.py; do
+  echo "== $example"
+  "$room/env/bin/python" "$example"
+done
