@@ -11,8 +11,8 @@ mkdir -p "$room"
 "$python" -m venv "$room/env"
 pip() { "$room/env/bin/python" -m pip --disable-pip-version-check --quiet "$@"; }
 pip install "maturin>=1.9,<2"
-# The same target folder as the command line: everything below the binding is compiled already.
-"$room/env/bin/maturin" build --release --locked --target-dir "$target" --out "$room/wheels" --interpreter "$room/env/bin/python"
+# Not --locked: when a crate above gains a dependency, the lock file here follows it and keeps everything else.
+"$room/env/bin/maturin" build --release --target-dir "$target" --out "$room/wheels" --interpreter "$room/env/bin/python"
 
 # An empty environment gets the wheel and what it asks for, nothing else, and must do the tutorial's lines.
 "$python" -m venv --clear "$room/env"

@@ -23,7 +23,7 @@ fn gather<R: TableRow>(outcome: Result<Outcome<R>, ProtocolError>) -> Result<Fou
         worst: verdict.worst,
         text: outcome.to_string(),
         csv: outcome.csv(),
-        figures: outcome.figures.into_iter().map(|f| (f.file, f.svg)).collect(),
+        figures: outcome.figures.into_iter().map(|f| (f.file, f.plot.to_svg())).collect(),
     })
 }
 

@@ -14,6 +14,7 @@ Examples:
   toile validate cantilever --out report  is the shell right? tables, figures and a verdict
   toile drape scene.toml --out result     find the equilibrium and certify it
   toile invert dress.toml --out result    find the rest shape that holds the drawn one, and certify it
+  toile view result                       look at it: layers, fields, forces, verdict
   toile export result --format usda       for Houdini, Blender and others; see also pc2, mdd, vtk
   toile batch jobs.toml --out results     many scenes: grids of values, folders of garments
   toile friction problem.json --out r     solve contacts with dry friction
@@ -60,6 +61,8 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     /// Find the rest shape, or the natural curvatures of fibres, for which a target is a stable equilibrium.
     Invert(InvertArgs),
+    /// Look at a result or a scene in the browser.
+    View(ViewArgs),
     /// Write the shapes of a result for other programs: point caches, USD, VTK series.
     Export(ExportArgs),
     /// Run many scenes: parameter grids and folders of garments, over several processes.
@@ -89,6 +92,7 @@ Writes into DIR, in the units and axes of the input and with its vertex order:
   certificate.json      is it an equilibrium? figures, verdict and reason
   contacts.jsonl        with colliders or self-contact: place, normal and force [N] of every contact
   log.jsonl             one line per Newton step, and where the time went
+  report.html           all of it on one page: pictures, plots, the certificate in words
 For rods: rod_0.csv, … with s,x,y,z and the frame d1, d2, d3 at --stations points, and certificate.json.
 
 On colliders, or with [self_contact], the cloth first falls with exact friction until it rests, which takes longer;
@@ -123,6 +127,41 @@ pub(crate) struct DrapeArgs {
     /// Simulate this long from the result with exact friction and say how far it moves [default: not at all].
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub(crate) drift: Option<f64>,
+}
+
+const VIEW_HELP: &str = "\
+Serves a page on this machine only, under an address with a secret in it, prints that address and opens it. Layers side by
+side, fields as colours, contact forces with their cones, time line, plots, the certificate in words.
+Ctrl-C ends it. A folder that holds only a report (of validate or friction) has that opened.
+
+Examples:
+  toile view toile-demo
+  toile view motion --no-open             print the address only
+  toile view scene.toml                   what a scene starts from
+
+Mouse: drag turns, right drag shifts, wheel zooms. Keys: 1 3 7 (with Ctrl from behind), 4 6 8 2 turn, 5 parallel, . frame all,
+Z wireframe, space play, arrows one frame, P picture, N panel.";
+
+#[derive(Debug, Args)]
+#[command(after_help = VIEW_HELP)]
+pub(crate) struct ViewArgs {
+    /// The folder of a result, or a scene.
+    #[arg(value_name = "DIR|SCENE")]
+    pub(crate) what: PathBuf,
+    /// Print the address, open nothing.
+    #[arg(long)]
+    pub(crate) no_open: bool,
+}
+
+/// Watching a command while it runs.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct LiveArgs {
+    /// Watch it in the browser while it runs, with a stop button there; stays until Ctrl-C.
+    #[arg(long)]
+    pub(crate) view: bool,
+    /// With --view: print the address, open nothing.
+    #[arg(long, requires = "view")]
+    pub(crate) no_open: bool,
 }
 
 const EXPORT_HELP: &str = "\
@@ -233,6 +272,7 @@ Writes into DIR:
   summary.json          time per step and its parts, errors, energies
   last.png              a picture of the end
   checkpoint.txt        where to go on with --resume, to the same bits
+  report.html           pictures, energies, contacts and times on one page
 Fibres ([[rod]], [[hair]]): frames are polylines, contacts say which fibres touch; there is no --resume for them.
 
 Ctrl-C stops after the current step.
@@ -240,6 +280,7 @@ Ctrl-C stops after the current step.
 Examples:
   toile simulate scene.toml --out motion
   toile simulate scene.toml --out motion --resume
+  toile simulate scene.toml --out motion --view
 
 Exit codes: 0 done, 1 stopped early or cloth had to be held before a collision, 2 bad input.";
 
@@ -257,6 +298,8 @@ pub(crate) struct SimulateArgs {
     /// Move cloth that starts inside a collider to its surface first.
     #[arg(long)]
     pub(crate) push_out: bool,
+    #[command(flatten)]
+    pub(crate) live: LiveArgs,
 }
 
 const INVERT_HELP: &str = "\
@@ -273,6 +316,7 @@ Writes into DIR, in the units and axes of the input and with its vertex order:
   inversion.glb         target, rest shape, equilibrium and the target made as drawn, side by side
   simulation.toml       a scene for `toile simulate`: it should stay where it is
   log.jsonl             one line per step
+  report.html           all of it on one page: pictures, plots, the certificate in words
 
 Scenes of fibres have a table [[rod]] with `curve = \"strand.obj\"`, or [[hair]] with `strands = \"hair.obj\"` (also .ply with strand
 numbers, .hair, .tfx), and write
@@ -288,6 +332,7 @@ Ctrl-C stops after the current step and writes the best so far; a second one sto
 Examples:
   toile invert dress.toml --out result
   toile invert dress.toml --out result --json | jq .verdict
+  toile invert dress.toml --out result --view
   toile simulate result/simulation.toml --out motion
 
 Exit codes: 0 certified, 1 not certified (the best is written all the same), 2 bad input.";
@@ -309,6 +354,8 @@ pub(crate) struct InvertArgs {
     /// Time after which the best so far is judged and written.
     #[arg(long, value_name = "MINUTES", default_value_t = 10.0, value_parser = positive)]
     pub(crate) minutes: f64,
+    #[command(flatten)]
+    pub(crate) live: LiveArgs,
     /// How the rest shape is sought: by the fast way, or by the published algorithm with one of its optimisers.
     #[arg(long, value_enum, default_value_t = Method::Fast)]
     pub(crate) method: Method,
@@ -379,7 +426,7 @@ pub(crate) struct CheckArgs {
 }
 
 const VALIDATE_HELP: &str = "\
-Each writes a table (CSV) and figures (SVG) into DIR and prints OK or KO by its tolerance.
+Each writes a table (CSV), figures (SVG) and report.html into DIR and prints OK or KO by its tolerance.
 
 Examples:
   toile validate cantilever --out report
@@ -646,6 +693,7 @@ Solvers:
 Writes into DIR:
   solution.json         r, u, status (O off, T stick, S slip), residuals, iterations; per problem of a set
   answers.json          for a set: the forces by id
+  report.html           convergence, use of the cones and a table on one page
 
 Examples:
   toile friction problem.json --out result

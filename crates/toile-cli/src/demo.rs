@@ -31,7 +31,7 @@ pub(crate) fn run(args: &DemoArgs, global: &Global) -> Result<Outcome, Failure> 
         ));
     }
     let scene = load_scene(&path)?;
-    let found = invert_to(&scene, &args.out, &invert_settings(&scene), None, 10.0, global)?;
+    let found = invert_to(&scene, &args.out, &invert_settings(&scene), None, 10.0, None, global)?;
     if speak {
         if let Some(sag) = found.result.naive_sag {
             json::print(&format!(
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &DemoArgs, global: &Global) -> Result<Outcome, Failure> 
             ));
         }
         json::print(&format!(
-            "Now edit {shown} and run\n  toile invert {shown} --out {out}\n  toile simulate {out}/simulation.toml --out motion",
+            "Look at it with `toile view {out}`, or edit {shown} and run\n  toile invert {shown} --out {out}\n  toile simulate {out}/simulation.toml --out motion",
             shown = path.display(),
             out = args.out.display()
         ));

@@ -8,7 +8,7 @@ use toile::{Drape, Start, scene_settings};
 
 use crate::args::{DrapeArgs, Global, SolverArgs};
 use crate::progress::{Progress, catch_interrupts};
-use crate::{Failure, Outcome, files, json, rod, summary};
+use crate::{Failure, Outcome, files, json, rod, show, summary};
 
 pub(crate) fn run(args: &DrapeArgs, global: &Global) -> Result<Outcome, Failure> {
     let scene = load_scene(&args.scene)?;
@@ -57,7 +57,9 @@ pub(crate) fn drape_to(
     };
     progress.finish();
     let drape: Drape = drape?;
-    let names = files::write_all(out, &drape)?;
+    let mut names = files::write_all(out, &drape)?;
+    show::of_drape(scene, &drape).about("drape", scene).write(out, &names)?;
+    names.push(show::REPORT.into());
     if global.json {
         json::print(&drape.certificate().pretty());
     } else if !global.quiet {

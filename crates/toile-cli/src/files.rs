@@ -5,9 +5,10 @@ use std::path::Path;
 
 use toile::geometry::Vec3;
 use toile::io::{
-    Axes, GlbMesh, Group, LoadedShell, ObjWriter, PictureMesh, PlyWriter, Up, View, WriteError,
-    atomic_write, contact_words, png_to, render, write_glb, write_obj, write_ply, write_vtp,
+    Axes, GlbMesh, Group, LoadedShell, ObjWriter, PlyWriter, Up, WriteError, atomic_write,
+    contact_words, write_glb, write_obj, write_ply, write_vtp,
 };
+use toile::report::picture::{Paint, PictureMesh, View, png_to, render};
 use toile::{Drape, Fields};
 
 use crate::json::Object;
@@ -203,7 +204,7 @@ pub(crate) fn write_picture(
         .map(|(loaded, points)| PictureMesh {
             positions: points,
             faces: loaded.shell.topology.faces(),
-            field: None,
+            paint: Paint::Cloth,
         })
         .collect();
     let picture = render(&meshes, &View::default());

@@ -10,7 +10,7 @@ use crate::args::{FrictionArgs, Global};
 use crate::drape::make_folder;
 use crate::json::{self, Object};
 use crate::progress::{Share, catch_interrupts};
-use crate::{Failure, Outcome};
+use crate::{Failure, Outcome, show};
 
 pub(crate) fn run(args: &FrictionArgs, global: &Global) -> Result<Outcome, Failure> {
     let file = read_friction(&args.problem)?;
@@ -37,9 +37,15 @@ pub(crate) fn run(args: &FrictionArgs, global: &Global) -> Result<Outcome, Failu
         found.push(toile::solve_friction(problem, solver, &settings, &watch)?);
     }
     share.borrow().finish();
-    let names = write_friction(&args.out, &file, &args.solver, &found)?;
+    let mut names = write_friction(&args.out, &file, &args.solver, &found)?;
     let good = found.iter().filter(|s| s.converged()).count();
     let seconds = begun.elapsed().as_secs_f64();
+    let mut account =
+        show::of_friction(&file.problems, &found, &args.solver, args.tolerance, seconds);
+    let name = args.problem.file_name().unwrap_or(args.problem.as_os_str());
+    account.title = format!("friction {}", name.to_string_lossy());
+    account.write(&args.out, &names)?;
+    names.push(show::REPORT.into());
     if global.json {
         json::print(&line(args, &file.problems, &found, seconds).line());
     } else if !global.quiet {

@@ -1,23 +1,35 @@
 //! `toile invert`.
 
+use std::cell::RefCell;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use toile::geometry::Vec3;
 use toile::inverse::reference::ReferenceSettings;
 use toile::inverse::{InverseSettings, InverseStep, Phase};
 use toile::io::{Scene, load_scene};
+use toile::report::picture::Point;
+use toile::report::record::{Frame, Progress};
 use toile::{SceneInversion, invert_settings};
 
 use crate::args::{Global, InvertArgs};
 use crate::drape::make_folder;
 use crate::invert_files::write_all;
 use crate::progress::{Share, catch_interrupts};
-use crate::{Failure, Outcome, json, rod, rod_invert};
+use crate::show::{Account, FolderStore, Record};
+use crate::view::{Live, Teller};
+use crate::{Failure, Outcome, json, rod, rod_invert, show};
 
 pub(crate) fn run(args: &InvertArgs, global: &Global) -> Result<Outcome, Failure> {
     let scene = load_scene(&args.scene)?;
     if rod::has_rods(&scene) {
-        return rod_invert::invert(&scene, &args.out, global);
+        let outcome = rod_invert::invert(&scene, &args.out, global)?;
+        // Fibres are found at one go: there is nothing to watch before the end.
+        if args.live.view {
+            catch_interrupts();
+            Live::start(&args.out, args.live, global)?.stay(global);
+        }
+        return Ok(outcome);
     }
     let mut settings = invert_settings(&scene);
     if let Some(most) = args.max_steps {
@@ -26,8 +38,13 @@ pub(crate) fn run(args: &InvertArgs, global: &Global) -> Result<Outcome, Failure
     if args.no_drift {
         settings.drift_time = 0.0;
     }
+    make_folder(&args.out)?;
+    let live = Live::start(&args.out, args.live, global)?;
+    let (minutes, teller) = (args.minutes, live.teller());
     let published = args.method.published(args.flat_start);
-    let found = invert_to(&scene, &args.out, &settings, published.as_ref(), args.minutes, global)?;
+    let found =
+        invert_to(&scene, &args.out, &settings, published.as_ref(), minutes, teller, global)?;
+    live.stay(global);
     let certified = found.result.certificate.certified;
     Ok(if certified { Outcome::Good } else { Outcome::Doubtful })
 }
@@ -39,6 +56,7 @@ pub(crate) fn invert_to(
     settings: &InverseSettings,
     published: Option<&ReferenceSettings>,
     minutes: f64,
+    live: Option<Teller>,
     global: &Global,
 ) -> Result<SceneInversion, Failure> {
     catch_interrupts();
@@ -46,14 +64,27 @@ pub(crate) fn invert_to(
     let clock = Instant::now();
     let mut progress = Share::new(global.quiet || global.json);
     let in_time = || clock.elapsed().as_secs_f64() < 60.0 * minutes;
-    let mut tell = |step: &InverseStep| progress.tell(share(step), &words(step)) && in_time();
-    let found = match published {
-        None => toile::invert(scene, settings, &mut tell),
-        Some(published) => toile::invert_by_reference(scene, settings, published, &mut tell),
+    let mut phases = Phases::new();
+    let watched = RefCell::new(Watched::open(scene, out, live)?);
+    let observe = |step: &InverseStep| {
+        phases.see(step.phase);
+        watched.borrow_mut().see(step);
+        progress.tell(share(step), &words(step)) && in_time()
     };
+    let found = match published {
+        None => toile::invert_shown(scene, settings, observe, |rest| {
+            watched.borrow_mut().show(&rest);
+        }),
+        Some(published) => toile::invert_by_reference(scene, settings, published, observe),
+    };
+    let watched = watched.into_inner();
     progress.finish();
     let found = found?;
-    let names = write_all(out, scene, &found)?;
+    let mut names = write_all(out, scene, &found)?;
+    let mut account = show::of_inversion(scene, &found).about("invert", scene);
+    account.timings = phases.timings();
+    watched.finish(&account, out, &names)?;
+    names.push(show::REPORT.into());
     if global.json {
         json::print(&found.certificate().pretty());
     } else if global.quiet {
@@ -65,6 +96,113 @@ pub(crate) fn invert_to(
         json::print(&format!("written to {}: {}", out.display(), names.join(", ")));
     }
     Ok(found)
+}
+
+/// The record of a search that is watched: where it starts, and how it goes.
+struct Watched {
+    record: Option<Record>,
+    history: Vec<InverseStep>,
+    next: Instant,
+    next_frame: Instant,
+}
+
+/// Rest shapes of a search that are kept: more than anybody looks at.
+const MOST_FRAMES: usize = 2000;
+
+impl Watched {
+    fn open(scene: &Scene, out: &Path, teller: Option<Teller>) -> Result<Self, Failure> {
+        let mut record = None;
+        if teller.is_some() {
+            let store = FolderStore::open(out, false, teller)?;
+            let title = Account::default().about("invert", scene).title;
+            let mut new = Record::new(store, &title, &show::command(), &show::version());
+            new.stage(&show::target_stage(scene)?)?;
+            new.begin_frames("search step", 0, true);
+            new.flush(Progress::Running, "looking at the target")?;
+            record = Some(new);
+        }
+        let now = Instant::now();
+        Ok(Self { record, history: Vec::new(), next: now, next_frame: now })
+    }
+
+    /// Keeps the rest shape as a frame, unless one was kept just now.
+    fn show(&mut self, rest: &dyn Fn() -> Vec<Vec3>) {
+        let Some(record) = &mut self.record else { return };
+        if Instant::now() < self.next_frame || record.frame_count() >= MOST_FRAMES {
+            return;
+        }
+        let positions: Vec<Point> = rest().iter().map(|p| (*p).into()).collect();
+        let time = self.history.len() as f64;
+        let frame = Frame { time, positions: &positions, fields: &[], touches: &[], bodies: &[] };
+        // What cannot be shown must not end the search.
+        let _ = record.frame(&frame);
+        self.next_frame = Instant::now() + Duration::from_millis(100);
+    }
+
+    /// Writes report and record; that of a search that was watched keeps its frames.
+    fn finish(self, account: &Account, out: &Path, names: &[String]) -> Result<(), Failure> {
+        let Some(mut record) = self.record else { return account.write(out, names) };
+        account.write_report(out, names)?;
+        record.stage(&account.stage)?;
+        let rest = account.stage.layers.iter().position(|l| l.name == show::REST);
+        record.move_frames(rest.unwrap_or(0));
+        account.finish(&mut record)
+    }
+
+    fn see(&mut self, step: &InverseStep) {
+        let Some(record) = &mut self.record else { return };
+        self.history.push(*step);
+        if Instant::now() < self.next {
+            return;
+        }
+        record.plots(&show::search_plots(&self.history));
+        let _ = record.flush(Progress::Running, &words(step));
+        self.next = Instant::now() + Duration::from_millis(200);
+    }
+}
+
+/// Time spent in each part of an inversion: what passes before a part is first seen belongs to it.
+struct Phases {
+    last: Instant,
+    seconds: [f64; 5],
+    now: usize,
+}
+
+impl Phases {
+    const NAMES: [&str; 5] = [
+        "putting on the weight",
+        "improving the match",
+        "letting it go",
+        "simulating the result",
+        "judging and draping it as drawn",
+    ];
+
+    fn new() -> Self {
+        Self { last: Instant::now(), seconds: [0.0; 5], now: 0 }
+    }
+
+    fn see(&mut self, phase: Phase) {
+        self.now = match phase {
+            Phase::Weight => 0,
+            Phase::Match => 1,
+            Phase::Settle => 2,
+            Phase::Drift => 3,
+            Phase::Drape | Phase::Naive => 4,
+        };
+        self.add(self.now);
+    }
+
+    fn add(&mut self, part: usize) {
+        self.seconds[part] += self.last.elapsed().as_secs_f64();
+        self.last = Instant::now();
+    }
+
+    fn timings(mut self) -> Vec<(String, f64)> {
+        // After the last step came its end.
+        self.add(self.now);
+        let all = Self::NAMES.iter().zip(self.seconds);
+        all.filter(|(_, s)| *s > 0.0).map(|(n, s)| ((*n).into(), s)).collect()
+    }
 }
 
 fn share(step: &InverseStep) -> f64 {

@@ -16,6 +16,7 @@ mod demo;
 mod drape;
 mod export;
 mod files;
+mod film;
 mod friction;
 mod invert;
 mod invert_files;
@@ -25,9 +26,11 @@ mod rod;
 mod rod_invert;
 mod rod_rest;
 mod rod_simulate;
+mod show;
 mod simulate;
 mod summary;
 mod validate;
+mod view;
 
 use std::process::ExitCode;
 
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Command::Drape(args) => drape::run(args, global),
         Command::Simulate(args) => simulate::run(args, global),
         Command::Invert(args) => invert::run(args, global),
+        Command::View(args) => view::run(args, global),
         Command::Export(args) => export::run(args, global),
         Command::Batch(args) => batch::run(args, global),
         Command::Check(args) => check::run(args, global),

@@ -1,7 +1,8 @@
 //! Progress while a solver runs, and stopping it by Ctrl-C.
 
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -10,12 +11,20 @@ use toile::solve::Step;
 use crate::json::tell;
 
 static INTERRUPTS: AtomicUsize = AtomicUsize::new(0);
+/// Whether nothing is computed, so that one Ctrl-C is enough.
+static IDLE: AtomicBool = AtomicBool::new(false);
+/// Another way to ask for a stop: the button of the viewer.
+static BUTTON: OnceLock<Box<dyn Fn() -> bool + Send + Sync>> = OnceLock::new();
 
 /// From here on the first Ctrl-C asks the solver to stop, the second ends the program.
 pub(crate) fn catch_interrupts() {
     // Without a handler Ctrl-C ends the program at once, as everywhere: no reason to refuse work.
     let _ = ctrlc::set_handler(|| {
-        if INTERRUPTS.fetch_add(1, Ordering::SeqCst) == 0 {
+        let before = INTERRUPTS.fetch_add(1, Ordering::SeqCst);
+        if IDLE.load(Ordering::SeqCst) {
+            return;
+        }
+        if before == 0 {
             tell("\nstopping after this step; once more to stop at once");
         } else {
             std::process::exit(130);
@@ -25,7 +34,26 @@ pub(crate) fn catch_interrupts() {
 
 /// Whether the user asked to stop.
 pub(crate) fn interrupted() -> bool {
+    signalled() || BUTTON.get().is_some_and(|pressed| pressed())
+}
+
+/// Whether the user asked by Ctrl-C.
+pub(crate) fn signalled() -> bool {
     INTERRUPTS.load(Ordering::SeqCst) > 0
+}
+
+/// From here on `pressed` asks to stop, too.
+pub(crate) fn listen_to(pressed: impl Fn() -> bool + Send + Sync + 'static) {
+    // One command has one viewer.
+    let _ = BUTTON.set(Box::new(pressed));
+}
+
+/// Waits for Ctrl-C.
+pub(crate) fn wait_for_signal() {
+    IDLE.store(true, Ordering::SeqCst);
+    while !signalled() {
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 /// Shows Newton steps: one moving line on a terminal, else a line per second.

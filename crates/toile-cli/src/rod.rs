@@ -10,7 +10,7 @@ use toile::{RodDrape, drape_rods};
 use crate::args::{DrapeArgs, Global};
 use crate::drape::make_folder;
 use crate::json::{self, Object};
-use crate::{Failure, Outcome};
+use crate::{Failure, Outcome, show};
 
 /// Stations of a table when none are asked for.
 pub(crate) const STATIONS: u32 = 21;
@@ -30,7 +30,9 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
     if let Some(steps) = args.solver.max_steps {
         settings.max_steps = steps as usize;
     }
+    let clock = std::time::Instant::now();
     let drapes = drape_rods(scene, &settings)?;
+    let seconds = clock.elapsed().as_secs_f64();
     let stations = args.stations.unwrap_or(STATIONS) as usize;
     let mut names = Vec::new();
     for (i, drape) in drapes.iter().enumerate() {
@@ -43,6 +45,11 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
     atomic_write(args.out.join("certificate.json"), |w| writeln!(w, "{}", certificate.pretty()))?;
     names.push("certificate.json".into());
     let certified = drapes.iter().all(|d| d.result.equilibrium.certificate.certified);
+    let judged = (certified, worst_reason(&drapes));
+    show::of_fibre_drape(scene, &drapes, (judged.0, &judged.1), seconds)
+        .about("drape", scene)
+        .write(&args.out, &names)?;
+    names.push(show::REPORT.into());
     if global.json {
         json::print(&certificate.pretty());
     } else if !global.quiet {

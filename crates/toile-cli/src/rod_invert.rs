@@ -12,7 +12,7 @@ use crate::drape::make_folder;
 use crate::json::{self, Object};
 use crate::progress::{Share, catch_interrupts, interrupted};
 use crate::rod::STATIONS;
-use crate::{Failure, Outcome};
+use crate::{Failure, Outcome, show};
 
 /// Tables of single fibres that are written; hair of thousands goes into joined files only.
 const MOST_TABLES: usize = 100;
@@ -35,11 +35,23 @@ pub(crate) fn invert(scene: &Scene, out: &Path, global: &Global) -> Result<Outco
         share.borrow().finish();
         Some(contact)
     };
-    let names = write_all(scene, out, &found)?;
+    let mut names = write_all(scene, out, &found)?;
     let contact = contact.as_ref();
     let certificate = certificate(&found, contact);
     atomic_write(out.join("certificate.json"), |w| writeln!(w, "{}", certificate.pretty()))?;
     let certified = is_certified(&found, contact);
+    let mut account = show::of_fibre_inversion(
+        scene,
+        &found,
+        contact,
+        (certified, &reason(&found, contact)),
+        residual(&found),
+        clock.elapsed().as_secs_f64(),
+    )
+    .about("invert", scene);
+    account.notes.clone_from(&notes);
+    account.write(out, &names)?;
+    names.push(show::REPORT.into());
     if global.json {
         json::print(&certificate.pretty());
     } else if global.quiet {

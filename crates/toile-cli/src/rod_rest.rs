@@ -11,7 +11,7 @@ use crate::json::{self, Object};
 use crate::progress::{Share, catch_interrupts, interrupted};
 use crate::rod::STATIONS;
 use crate::rod_simulate::contact_line;
-use crate::{Failure, Outcome};
+use crate::{Failure, Outcome, show};
 
 /// Drift that is still rest.
 const MOST_DRIFT: f64 = 1e-4;
@@ -19,6 +19,7 @@ const MOST_DRIFT: f64 = 1e-4;
 /// Lets the rods of a scene come to rest, writes everything and says so.
 pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<Outcome, Failure> {
     catch_interrupts();
+    let clock = std::time::Instant::now();
     let mut settings = SettleSettings::default();
     if let Some(steps) = args.solver.max_steps {
         settings.max_steps = steps as usize;
@@ -49,6 +50,11 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
     atomic_write(args.out.join("certificate.json"), |w| writeln!(w, "{}", certificate.pretty()))?;
     names.extend(["contacts.jsonl".into(), "certificate.json".into()]);
     let (certified, reason) = verdict(&rest);
+    let seconds = clock.elapsed().as_secs_f64();
+    show::of_fibre_rest(scene, &rest, (certified, &reason), seconds)
+        .about("drape", scene)
+        .write(&args.out, &names)?;
+    names.push(show::REPORT.into());
     if global.json {
         json::print(&certificate.pretty());
     } else if !global.quiet {

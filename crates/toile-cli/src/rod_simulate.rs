@@ -8,13 +8,18 @@ use std::time::Instant;
 use toile::io::{
     Scene, atomic_write, read_fibre_checkpoint, write_fibre_checkpoint, write_strands,
 };
-use toile::rod::{Assembly, AssemblyReport, FibreContactKey, energies};
+use toile::report::record::{Frame, INDEX};
+use toile::report::stage::{Stage, Touch};
+use toile::rod::{Assembly, AssemblyReport, FibreContact, FibreContactKey, energies};
 use toile::rod_assembly;
 
 use crate::args::{Global, SimulateArgs};
 use crate::drape::make_folder;
+use crate::film::Pace;
 use crate::json::{self, Object};
 use crate::progress::{Share, catch_interrupts, interrupted};
+use crate::show::{self, Account, Course, FolderStore, MovingBodies, Record, Strands, touch_of};
+use crate::view::{Live, Teller};
 use crate::{Failure, Outcome};
 
 /// Moves the fibres of a scene, writes everything and says so.
@@ -66,9 +71,16 @@ pub(crate) fn simulate(
     let (mut log, mut contacts) = (open("steps.jsonl")?, open("contacts.jsonl")?);
     let mut share = Share::new(global.quiet || global.json);
     let clock = Instant::now();
+    let mut course = Course::default();
+    let start = strands_of(&assembly);
+    let live = Live::start(&args.out, args.live, global)?;
+    let kept_frames = first.div_ceil(per_frame);
+    let mut film = FibreFilm::open(&args.out, scene, &assembly, kept_frames, live.teller())?;
     if first == 0 {
         write_frame(scene, &args.out, 0, &assembly)?;
+        film.add(scene, &assembly, &[], &course)?;
     }
+    let mut touches = Vec::new();
     let (mut done, mut worst, mut deepest, mut most, mut failed) = (first, 0.0f64, 0.0f64, 0, 0);
     for step in first + 1..=steps {
         let report = assembly.step()?;
@@ -77,10 +89,15 @@ pub(crate) fn simulate(
         deepest = deepest.max(report.penetration);
         most = most.max(report.contacts.len());
         failed += usize::from(!report.converged);
-        writeln!(log, "{}", step_line(step, &assembly, &report)?.line())?;
+        let sums = energy_sums(&assembly)?;
+        writeln!(log, "{}", step_line(step, &assembly, &report, sums).line())?;
+        let named = [("kinetic", sums[0]), ("elastic", sums[1]), ("of the weight", sums[2])];
+        course.add(assembly.time, &named, report.contacts.len(), report.residual);
+        touches = report.contacts.iter().map(|c| touch_of(scene, c)).collect();
         if step % per_frame == 0 || step == steps {
             let frame = step.div_ceil(per_frame);
             write_frame(scene, &args.out, frame, &assembly)?;
+            film.add(scene, &assembly, &report.contacts, &course)?;
             for contact in &report.contacts {
                 writeln!(contacts, "{}", contact_line(scene, frame, contact).line())?;
             }
@@ -108,6 +125,24 @@ pub(crate) fn simulate(
         .with("penetration_worst", deepest)
         .with("speed_at_end", assembly.speed());
     atomic_write(args.out.join("summary.json"), |w| writeln!(w, "{}", summary.pretty()))?;
+    let good = done == steps && failed == 0;
+    let reason = format!(
+        "{} fibres, {done} steps to {:.4} s; at most {most} contacts; the law of friction holds to {worst:.1e} at worst.",
+        assembly.fibres.len(),
+        assembly.time
+    );
+    let radius = radius(&assembly);
+    let layers = vec![strands_of(&assembly).layer("fibres", radius), start.layer("start", radius)];
+    let colliders = &assembly.colliders;
+    let mut account =
+        show::of_motion(scene, colliders, assembly.time, layers, touches, &course, (good, reason));
+    account.asked = show::of_scene(scene, &[]);
+    account.notes = notes;
+    account.timings = vec![("all steps".into(), seconds)];
+    let names = ["frame_00000.obj", "steps.jsonl", "contacts.jsonl", "summary.json"];
+    let account = account.about("simulate", scene);
+    account.write_report(&args.out, &names.map(String::from))?;
+    film.finish(&account)?;
     if global.json {
         json::print(&summary.pretty());
     } else if !global.quiet {
@@ -119,6 +154,7 @@ pub(crate) fn simulate(
             args.out.display()
         ));
     }
+    live.stay(global);
     Ok(if done == steps && failed == 0 { Outcome::Good } else { Outcome::Doubtful })
 }
 
@@ -142,7 +178,82 @@ fn write_frame(
     Ok(write_strands(out.join(format!("frame_{frame:05}.obj")), &strands)?)
 }
 
-fn step_line(step: usize, assembly: &Assembly, report: &AssemblyReport) -> Result<Object, Failure> {
+/// The frames for the viewer.
+struct FibreFilm {
+    record: Record,
+    bodies: MovingBodies,
+    pace: Pace,
+}
+
+impl FibreFilm {
+    fn open(
+        out: &Path,
+        scene: &Scene,
+        assembly: &Assembly,
+        kept: usize,
+        teller: Option<Teller>,
+    ) -> Result<Self, Failure> {
+        let pace = Pace::new(teller.is_some());
+        let old = if kept > 0 { std::fs::read_to_string(out.join(INDEX)).ok() } else { None };
+        let store = FolderStore::open(out, old.is_some(), teller)?;
+        let title = Account::default().about("simulate", scene).title;
+        let mut record = Record::new(store, &title, &show::command(), &show::version());
+        let radius = radius(assembly);
+        let layers =
+            Vec::from(["fibres", "start"].map(|name| strands_of(assembly).layer(name, radius)));
+        let bodies = show::bodies(scene, &assembly.colliders, 0.0, &layers);
+        record.stage(&Stage { layers, bodies, touches: Vec::new() })?;
+        record.begin_frames("time, s", 0, false);
+        if let Some(old) = old {
+            // Without it the frames begin where the run goes on.
+            record.continue_frames(&old, kept + 1);
+        }
+        Ok(Self { record, bodies: MovingBodies::new(scene), pace })
+    }
+
+    fn add(
+        &mut self,
+        scene: &Scene,
+        assembly: &Assembly,
+        contacts: &[FibreContact],
+        course: &Course,
+    ) -> Result<(), Failure> {
+        let layer = strands_of(assembly).layer("", 0.0);
+        let placed = self.bodies.at(&assembly.colliders, assembly.time);
+        let bodies: Vec<_> = placed.iter().map(|p| p.motion()).collect();
+        let touches: Vec<Touch> = contacts.iter().map(|c| touch_of(scene, c)).collect();
+        let (positions, fields) = (&layer.positions, &layer.fields);
+        let time = assembly.time;
+        self.record.frame(&Frame {
+            time,
+            positions,
+            fields,
+            touches: &touches,
+            bodies: &bodies,
+        })?;
+        let doing = format!("{time:.3} s, {} contacts", touches.len());
+        self.pace.flush(&mut self.record, course, &doing)
+    }
+
+    fn finish(mut self, account: &Account) -> Result<(), Failure> {
+        account.finish(&mut self.record)
+    }
+}
+
+fn radius(assembly: &Assembly) -> f64 {
+    assembly.fibres.iter().map(|f| f.radius).fold(0.0, f64::max)
+}
+
+fn strands_of(assembly: &Assembly) -> Strands {
+    let mut strands = Strands::default();
+    for f in 0..assembly.fibres.len() {
+        strands.add(assembly.points(f));
+    }
+    strands
+}
+
+/// Kinetic, elastic and gravity energy of all fibres \[J\].
+fn energy_sums(assembly: &Assembly) -> Result<[f64; 3], Failure> {
     let mut sum = [0.0; 3];
     for f in &assembly.fibres {
         let one = energies(&f.rod, &f.state, &assembly.settings.gravity, &f.motion)?;
@@ -150,7 +261,11 @@ fn step_line(step: usize, assembly: &Assembly, report: &AssemblyReport) -> Resul
             *s += e;
         }
     }
-    Ok(Object::default()
+    Ok(sum)
+}
+
+fn step_line(step: usize, assembly: &Assembly, report: &AssemblyReport, sum: [f64; 3]) -> Object {
+    Object::default()
         .with("step", step)
         .with("time", assembly.time)
         .with("kinetic", sum[0])
@@ -159,7 +274,7 @@ fn step_line(step: usize, assembly: &Assembly, report: &AssemblyReport) -> Resul
         .with("contacts", report.contacts.len())
         .with("sweeps", report.sweeps)
         .with("residual", report.residual)
-        .with("penetration", report.penetration))
+        .with("penetration", report.penetration)
 }
 
 pub(crate) fn contact_line(

@@ -5,15 +5,20 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use toile::io::{atomic_write, contact_words, load_scene, read_checkpoint, write_checkpoint};
+use toile::io::{
+    Scene, atomic_write, contact_words, load_scene, read_checkpoint, write_checkpoint,
+};
 use toile::sim::dynamics::{ContactForce, ContactStatus, StepReport};
 use toile::{Simulation, Start};
 
 use crate::args::{Global, SimulateArgs};
 use crate::drape::make_folder;
 use crate::files::{write_picture, write_shell};
+use crate::film::{self, Film};
 use crate::json::{self, Object};
 use crate::progress::{catch_interrupts, interrupted};
+use crate::show::{self, Course, Surfaces};
+use crate::view::Live;
 use crate::{Failure, Outcome};
 
 pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failure> {
@@ -60,8 +65,13 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
     }
     let clock = Instant::now();
     let mut log = Log::open(&args.out, done, per_frame)?;
+    let live = Live::start(&args.out, args.live, global)?;
+    let kept = done.div_ceil(per_frame);
+    let mut film = Film::open(&args.out, &scene, &simulation, kept, live.teller())?;
+    let mut course = Course::default();
     if done == 0 {
         write_frame(&args.out, 0, &simulation)?;
+        film.add(&simulation, &course)?;
     }
     let mut last = Instant::now();
     let mut totals = Totals::default();
@@ -71,9 +81,17 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
         done += 1;
         totals.add(&report);
         log.step(done, &simulation, &report)?;
+        let energies = simulation.simulator.energies();
+        course.add(
+            simulation.simulator.time(),
+            &[("kinetic", energies.kinetic), ("potential", energies.potential)],
+            report.contacts,
+            report.law_error,
+        );
         if done % per_frame == 0 || done == steps {
             let frame = done.div_ceil(per_frame);
             write_frame(&args.out, frame, &simulation)?;
+            film.add(&simulation, &course)?;
             log.frame(frame, &simulation)?;
             log.flush()?;
             write_checkpoint(&checkpoint_file, done, &simulation.simulator.checkpoint())?;
@@ -99,11 +117,27 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
     write_picture(&args.out.join("last.png"), &simulation.shells, places)?;
     let summary = totals.summary(clock.elapsed().as_secs_f64(), &simulation);
     atomic_write(args.out.join("summary.json"), |w| writeln!(w, "{}", summary.pretty()))?;
+    let seconds = clock.elapsed().as_secs_f64();
+    let good = !stopped && totals.held == 0;
+    let mut account =
+        account(&scene, &simulation, &course, (good, totals.words(&simulation, stopped)));
+    account.timings = totals.timings(seconds);
+    let names = [
+        "frame_00000.obj",
+        "steps.jsonl",
+        "contacts.jsonl",
+        "summary.json",
+        "last.png",
+        "checkpoint.txt",
+    ];
+    let account = account.about("simulate", &scene);
+    account.write_report(&args.out, &names.map(String::from))?;
+    film.finish(&account)?;
     if global.json {
         json::print(&summary.pretty());
     } else if !global.quiet {
         json::print(&format!(
-            "{} steps to {:.4} s in {:.1} s ({:.1} ms a step); frames, contacts.jsonl, steps.jsonl, last.png in {}",
+            "{} steps to {:.4} s in {:.1} s ({:.1} ms a step); frames, contacts.jsonl, steps.jsonl, last.png, report.html in {}",
             totals.steps,
             simulation.simulator.time(),
             clock.elapsed().as_secs_f64(),
@@ -114,7 +148,28 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
     if stopped {
         json::tell("stopped on request; --resume goes on from the last frame");
     }
+    live.stay(global);
     Ok(if stopped || totals.held > 0 { Outcome::Doubtful } else { Outcome::Good })
+}
+
+/// What there is to see at the end.
+fn account(
+    scene: &Scene,
+    simulation: &Simulation,
+    course: &Course,
+    verdict: (bool, String),
+) -> show::Account {
+    let surfaces = Surfaces::new(&simulation.shells);
+    let (now, fields) = film::now(simulation);
+    let start = film::start(simulation);
+    let layers =
+        vec![surfaces.layer("cloth", &now, fields), surfaces.layer("start", &start, Vec::new())];
+    let touches = film::touches(simulation);
+    let (time, colliders) = (simulation.simulator.time(), &simulation.colliders);
+    let mut account = show::of_motion(scene, colliders, time, layers, touches, course, verdict);
+    account.asked = show::of_scene(scene, &simulation.shells);
+    account.notes = simulation.shells.iter().flat_map(|s| s.notes.clone()).collect();
+    account
 }
 
 /// Sums over all steps.
@@ -148,6 +203,38 @@ impl Totals {
         self.assembly += report.timings.assembly.as_secs_f64();
         self.factorisation += report.timings.factorisation.as_secs_f64();
         self.friction += report.timings.friction.as_secs_f64();
+    }
+
+    /// How it went, for people.
+    fn words(&self, simulation: &Simulation, stopped: bool) -> String {
+        let mut text = format!("{} steps to {:.4} s", self.steps, simulation.simulator.time());
+        text.push_str(&format!(
+            "; the law of friction holds to {:.1e} at worst",
+            self.worst_law_error
+        ));
+        if self.unconverged > 0 {
+            text.push_str(&format!(
+                "; {} steps are short of the tolerance of elastic forces",
+                self.unconverged
+            ));
+        }
+        if self.held > 0 {
+            text.push_str(&format!("; {} times the cloth was held before a collision", self.held));
+        }
+        text.push_str(if stopped { "; stopped on request." } else { "." });
+        text
+    }
+
+    fn timings(&self, seconds: f64) -> Vec<(String, f64)> {
+        show::parts(
+            seconds,
+            &[
+                ("detection", self.detection),
+                ("assembly", self.assembly),
+                ("factorisation", self.factorisation),
+                ("friction", self.friction),
+            ],
+        )
     }
 
     fn summary(&self, seconds: f64, simulation: &Simulation) -> Object {
@@ -244,17 +331,7 @@ impl Log {
 
 fn contact_line(frame: usize, contact: &ContactForce, simulation: &Simulation) -> Object {
     let (kind, ids) = contact_words(&contact.contact.key);
-    let model = simulation.simulator.model();
-    let mut point = [0.0; 3];
-    for (vertex, weight) in contact.contact.carriers() {
-        let p = model.position(simulation.simulator.state(), model.vertices()[vertex as usize]);
-        // Between layers the first side carries positive weights.
-        if weight > 0.0 {
-            for k in 0..3 {
-                point[k] += weight * p[k];
-            }
-        }
-    }
+    let point = film::contact_point(contact, simulation);
     let list = |v: &[f64]| v.to_vec();
     Object::default()
         .with("frame", frame)

@@ -22,7 +22,7 @@ use crate::args::{
 use crate::drape::make_folder;
 use crate::json::{self, Object};
 use crate::progress::{Share, catch_interrupts};
-use crate::{Failure, Outcome};
+use crate::{Failure, Outcome, show};
 
 pub(crate) fn run(protocol: &Protocol, global: &Global) -> Result<Outcome, Failure> {
     catch_interrupts();
@@ -264,9 +264,11 @@ fn measured<R: TableRow, E: std::error::Error>(
     let table = found.csv();
     atomic_write(out.join(&names[0]), |w| w.write_all(table.as_bytes()))?;
     for figure in &found.figures {
-        atomic_write(out.join(&figure.file), |w| w.write_all(figure.svg.as_bytes()))?;
+        atomic_write(out.join(&figure.file), |w| figure.plot.write(w))?;
         names.push(figure.file.clone());
     }
+    show::of_protocol(name, &found, begun.elapsed().as_secs_f64()).write(out, &names)?;
+    names.push(show::REPORT.into());
     let verdict = found.verdict();
     if global.json {
         let line = Object::default()
@@ -298,6 +300,8 @@ type RunCase = fn(&ShellSettings) -> Result<Case, ShellCaseError>;
 fn shells(args: &ShellsArgs, global: &Global) -> Result<Outcome, Failure> {
     make_folder(&args.out)?;
     let mut all_ok = true;
+    let mut account = show::Account { title: "validate shells".into(), ..Default::default() };
+    let mut names = Vec::new();
     for case in &args.cases {
         let (name, mut settings, run): (_, _, RunCase) = match case {
             ShellCase::EndShear => ("end_shear", ShellSettings::end_shear(), end_shear),
@@ -311,6 +315,8 @@ fn shells(args: &ShellsArgs, global: &Global) -> Result<Outcome, Failure> {
         settings.tolerance = args.tolerance.unwrap_or(settings.tolerance);
         let begun = Instant::now();
         let found = run(&settings)?;
+        show::of_case(&mut account, &found, begun.elapsed().as_secs_f64());
+        names.push(format!("{name}.csv"));
         atomic_write(args.out.join(format!("{name}.csv")), |w| found.write_csv(w))?;
         for (kind, plot) in [("load", found.load_plot()), ("convergence", found.convergence_plot())]
         {
@@ -336,6 +342,7 @@ fn shells(args: &ShellsArgs, global: &Global) -> Result<Outcome, Failure> {
             ));
         }
     }
+    account.write(&args.out, &names)?;
     if !(global.json || global.quiet) {
         json::print(&format!("written to {}", args.out.display()));
     }

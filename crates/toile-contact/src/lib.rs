@@ -24,6 +24,7 @@ mod proximity;
 mod random;
 mod shape;
 mod side;
+mod surface;
 mod touch;
 mod way;
 
@@ -42,5 +43,6 @@ pub use penetration::{Intrusion, Penetration, PushOut, penetrations, push_out};
 pub use proximity::LayerSettings;
 pub use shape::{MeshShape, Pose, Shape, Sides, SurfacePoint};
 pub use side::LayerSides;
+pub use surface::Surface;
 pub use touch::collider_contacts;
 pub use way::collider_impacts;

@@ -148,7 +148,18 @@ pub struct Inversion {
 pub fn invert(
     garment: &Garment,
     settings: &InverseSettings,
+    observe: impl FnMut(&InverseStep) -> bool,
+) -> Result<Inversion, InverseError> {
+    invert_shown(garment, settings, observe, |_| {})
+}
+
+/// [`invert`], showing the rest shape on the way: `show` is called before each step of the search is observed, with a function
+/// that gives the rest shape of that step \[m\].
+pub fn invert_shown(
+    garment: &Garment,
+    settings: &InverseSettings,
     mut observe: impl FnMut(&InverseStep) -> bool,
+    mut show: impl FnMut(&dyn Fn() -> Vec<Vec3>),
 ) -> Result<Inversion, InverseError> {
     check(settings)?;
     let target = garment.target();
@@ -190,7 +201,10 @@ pub fn invert(
     let mut starts = Vec::new();
     let mut unheld = None;
     if carried && sticky {
-        let mut seen = |steps, load, left: f64| watch(Phase::Weight, steps, load, left, 0);
+        let mut seen = |steps, load, left: f64, rest: &dyn Fn() -> Vec<Vec3>| {
+            show(rest);
+            watch(Phase::Weight, steps, load, left, 0)
+        };
         within = exact.rise(&mut seen)?;
         if within >= 1.0 {
             let rest = exact.positions(&exact.rest);
@@ -200,7 +214,10 @@ pub fn invert(
             found = Some(Found { rest, judged, settled: false });
         } else {
             starts.extend(exact.unstable.as_ref().map(|rest| exact.positions(rest)));
-            let mut seen = |steps, load, left: f64| watch(Phase::Weight, steps, load, left, 0);
+            let mut seen = |steps, load, left: f64, rest: &dyn Fn() -> Vec<Vec3>| {
+                show(rest);
+                watch(Phase::Weight, steps, load, left, 0)
+            };
             exact.nearly(&mut seen)?;
             unheld = Some(exact.unheld());
             starts.push(exact.positions(&exact.rest));

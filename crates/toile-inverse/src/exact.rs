@@ -58,7 +58,7 @@ const NEARLY: usize = 12;
 const THREAD: f64 = 1e5;
 
 /// Sees steps so far, part of the weight and the largest force that is not balanced; `false` ends the search.
-pub(crate) type Watch<'a> = dyn FnMut(usize, f64, f64) -> bool + 'a;
+pub(crate) type Watch<'a> = dyn FnMut(usize, f64, f64, &dyn Fn() -> Vec<Vec3>) -> bool + 'a;
 
 /// A contact whose force is an unknown.
 #[derive(Clone, Copy, Debug)]
@@ -361,7 +361,9 @@ impl Exact {
     }
 
     fn tell(&mut self, left: &Left, watch: &mut Watch<'_>) -> bool {
-        self.stopped |= !watch(self.steps, self.load, left.largest);
+        let rest = || self.positions(&self.rest);
+        let go_on = watch(self.steps, self.load, left.largest, &rest);
+        self.stopped |= !go_on;
         !self.stopped
     }
 

@@ -23,7 +23,7 @@ mod touch;
 
 pub use adjoint::{Adjoint, Pullback};
 pub use design::{
-    ContactResult, Diagnosis, InverseSettings, InverseStep, Inversion, Phase, invert,
+    ContactResult, Diagnosis, InverseSettings, InverseStep, Inversion, Phase, invert, invert_shown,
 };
 pub use error::InverseError;
 pub use garment::{Garment, LayerContact};

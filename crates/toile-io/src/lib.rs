@@ -42,7 +42,6 @@ mod model;
 mod obj;
 mod obj_write;
 mod object;
-mod picture;
 mod ply;
 mod ply_header;
 mod ply_write;
@@ -68,6 +67,7 @@ mod weld;
 pub use atomic::{WriteError, atomic_write};
 pub use attached::Attached;
 pub use axes::{Axes, Up};
+pub use base64::encode as base64_encode;
 pub use checkpoint::{
     CheckpointError, contact_words, parse_checkpoint, read_checkpoint, write_checkpoint,
 };
@@ -85,7 +85,6 @@ pub use model::{LoadedShell, load_shell, load_shells, scene_gravity, unsupported
 pub use obj::{parse_stitches, read_stitches};
 pub use obj_write::{ObjWriter, obj_to, write_obj};
 pub use object::Object;
-pub use picture::{Picture, PictureMesh, View, png_to, render};
 pub use ply_write::{PlyWriter, ply_to, write_ply};
 pub use point_cache::{Frames, mdd_to, pc2_to, write_mdd, write_pc2};
 pub use rods::{DrawnFibre, LoadedRod, load_drawn, load_rods, write_natural, write_stations};

@@ -4,7 +4,7 @@
 //! temporary folder) and prints the triple point (0.3303, 0.3564) and the threshold 24.963 at w/L = 0.5, ν = 0.
 
 use std::{error::Error, fs, path::PathBuf};
-use toile_validate::plot::{Axis, Band, Marker, Plot, Series, SlopeTriangle};
+use toile_report::plot::{Axis, Band, Marker, Plot, Series, SlopeTriangle};
 use toile_validate::verdict::Report;
 use toile_validate::{elastica, lateral_buckling, plate};
 

@@ -13,7 +13,6 @@ pub mod elastica;
 pub mod kirchhoff;
 pub mod lateral_buckling;
 pub mod plate;
-pub mod plot;
 pub mod protocol;
 pub mod quadrature;
 pub mod shells;

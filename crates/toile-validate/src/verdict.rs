@@ -86,6 +86,12 @@ impl fmt::Display for Verdict {
     }
 }
 
+impl From<Verdict> for toile_report::plot::Judgement {
+    fn from(verdict: Verdict) -> Self {
+        Self { ok: verdict.ok, words: verdict.to_string() }
+    }
+}
+
 /// A titled list of rows judged by one tolerance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {

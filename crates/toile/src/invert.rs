@@ -84,6 +84,18 @@ pub fn invert_by_reference(
     Ok(SceneInversion { shells, result })
 }
 
+/// [`invert`], showing the rest shape on the way: see [`toile_inverse::invert_shown`].
+pub fn invert_shown(
+    scene: &Scene,
+    settings: &InverseSettings,
+    observe: impl FnMut(&InverseStep) -> bool,
+    show: impl FnMut(&dyn Fn() -> Vec<Vec3>),
+) -> Result<SceneInversion, InvertError> {
+    let (shells, garment) = scene_garment(scene)?;
+    let result = toile_inverse::invert_shown(&garment, settings, observe, show)?;
+    Ok(SceneInversion { shells, result })
+}
+
 impl SceneInversion {
     /// Vertices of a shell among all.
     pub fn range(&self, shell: usize) -> std::ops::Range<usize> {

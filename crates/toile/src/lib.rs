@@ -39,6 +39,7 @@
 //! | colliders, contacts, continuous detection | [`contact`] |
 //! | dry friction: the conic kernel | [`solve_friction`], [`cone`] |
 //! | reference solutions and protocols | [`validate`] |
+//! | pictures, plots, pages | [`report`] |
 
 mod certificate;
 mod drape;
@@ -57,7 +58,8 @@ pub use fields::{Fields, shell_fields};
 pub use friction::{FrictionSolveError, solve_friction};
 pub use gradient::{GradientError, ShellGradient};
 pub use invert::{
-    InvertError, SceneInversion, invert, invert_by_reference, invert_settings, scene_garment,
+    InvertError, SceneInversion, invert, invert_by_reference, invert_settings, invert_shown,
+    scene_garment,
 };
 pub use rods::{
     ContactInversion, RodDrape, RodInversion, RodRest, RodSceneError, drape_rods, invert_contacts,
@@ -72,6 +74,7 @@ pub use toile_geometry as geometry;
 pub use toile_inverse as inverse;
 pub use toile_io as io;
 pub use toile_num as num;
+pub use toile_report as report;
 pub use toile_rod as rod;
 pub use toile_sim as sim;
 pub use toile_solve as solve;

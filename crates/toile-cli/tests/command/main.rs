@@ -10,6 +10,8 @@ mod friction;
 mod garments;
 mod invert;
 mod refusals;
+mod report;
 mod rod;
 mod simulate;
 mod validate;
+mod view;

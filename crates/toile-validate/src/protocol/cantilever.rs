@@ -10,8 +10,8 @@ use super::{
     resolution, some,
 };
 use crate::elastica::{heavy_cantilever, heavy_cantilever_curve};
-use crate::plot::{Axis, Band, Marker, Plot, Series};
 use crate::verdict::{Report, cell};
+use toile_report::plot::{Axis, Band, Marker, Plot, Series};
 
 /// H/W at mid width of a plate of finite width, which is not that of the elastica.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -396,7 +396,7 @@ fn figures(settings: &CantileverSettings, outcome: &Outcome<CantileverRow>) -> V
                     Series::markers(name, marker, points)
                 } else {
                     Series {
-                        stroke: Some(crate::plot::Stroke::Dashed),
+                        stroke: Some(toile_report::plot::Stroke::Dashed),
                         ..Series::markers(name, marker, points)
                     }
                 };
@@ -416,8 +416,8 @@ fn figures(settings: &CantileverSettings, outcome: &Outcome<CantileverRow>) -> V
         off = off.with(Series::line_and_markers(name, Marker::Cross, known).coloured(0));
     }
     vec![
-        Figure { file: "cantilever.svg".into(), svg: master.to_svg() },
-        Figure { file: "cantilever_deviation.svg".into(), svg: off.to_svg() },
+        Figure { file: "cantilever.svg".into(), plot: master },
+        Figure { file: "cantilever_deviation.svg".into(), plot: off },
     ]
 }
 

@@ -10,8 +10,8 @@ use toile_sim::dynamics::{ContactStatus, Simulator, StageSettings, Surroundings}
 use super::cloth::{Cloth, ClothMaterial, velocities};
 use super::progress::{Meter, Progress};
 use super::{Check, Figure, Outcome, ProtocolError, TableRow, positive, some};
-use crate::plot::{Axis, Marker, Plot, Series};
 use crate::verdict::{Report, cell};
+use toile_report::plot::{Axis, Marker, Plot, Series};
 
 /// What [`capstan`] measures.
 #[derive(Clone, Debug, PartialEq)]
@@ -349,7 +349,7 @@ fn figure(settings: &CapstanSettings, outcome: &Outcome<CapstanRow>) -> Figure {
         let name = format!("{n} rows of vertices");
         plot = plot.with(Series::markers(name, MARKERS[k % 5], points).coloured(k + 1));
     }
-    Figure { file: "capstan.svg".into(), svg: plot.to_svg() }
+    Figure { file: "capstan.svg".into(), plot }
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use toile_sim::dynamics::{Simulator, Surroundings};
 use super::cloth::{Cloth, ClothMaterial, velocities};
 use super::progress::{Meter, Progress};
 use super::{Check, Figure, GRAVITY, Outcome, ProtocolError, TableRow, positive, resolution, some};
-use crate::plot::{Axis, Marker, Plot, Series};
 use crate::verdict::{Report, cell};
+use toile_report::plot::{Axis, Marker, Plot, Series};
 
 /// What [`cylinder`] measures.
 #[derive(Clone, Debug, PartialEq)]
@@ -381,7 +381,7 @@ fn figure(settings: &CylinderSettings, exact: f64, outcome: &Outcome<CylinderRow
         let name = format!("{n} cells along");
         plot = plot.with(Series::markers(name, MARKERS[k % 5], points).coloured(k + 1));
     }
-    Figure { file: "cylinder.svg".into(), svg: plot.to_svg() }
+    Figure { file: "cylinder.svg".into(), plot }
 }
 
 #[cfg(test)]

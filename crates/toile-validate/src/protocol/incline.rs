@@ -8,8 +8,8 @@ use toile_sim::dynamics::{Simulator, Surroundings};
 use super::cloth::{Cloth, ClothMaterial, mean_velocity, set_velocity, velocities};
 use super::progress::{Meter, Progress};
 use super::{Check, Figure, GRAVITY, Outcome, ProtocolError, TableRow, positive, some};
-use crate::plot::{Axis, Marker, Plot, Series};
 use crate::verdict::{Report, cell};
+use toile_report::plot::{Axis, Marker, Plot, Series};
 
 /// What [`incline`] measures.
 #[derive(Clone, Debug, PartialEq)]
@@ -361,7 +361,7 @@ fn figure(settings: &InclineSettings, outcome: &Outcome<InclineRow>) -> Figure {
         let name = format!("{triangles} triangles");
         plot = plot.with(Series::markers(name, MARKERS[k % 5], points).coloured(k + 1));
     }
-    Figure { file: "incline.svg".into(), svg: plot.to_svg() }
+    Figure { file: "incline.svg".into(), plot }
 }
 
 #[cfg(test)]

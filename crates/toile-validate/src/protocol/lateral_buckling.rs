@@ -13,8 +13,8 @@ use super::{
 };
 use crate::lateral_buckling::thesis_fit;
 use crate::plate::lateral_buckling_threshold;
-use crate::plot::{Axis, Band, Marker, Plot, Series};
 use crate::verdict::{Report, cell};
+use toile_report::plot::{Axis, Band, Marker, Plot, Series};
 
 /// How a threshold is found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -548,9 +548,9 @@ fn figures(
                 Series::line_and_markers(format!("{model}, ν = {nu}"), MARKERS[k % 5], points);
             off = off.with(series.coloured(i + 1));
         }
-        out.push(Figure { file: format!("lateral_buckling_nu{nu}.svg"), svg: plot.to_svg() });
+        out.push(Figure { file: format!("lateral_buckling_nu{nu}.svg"), plot });
     }
-    out.push(Figure { file: "lateral_buckling_deviation.svg".into(), svg: off.to_svg() });
+    out.push(Figure { file: "lateral_buckling_deviation.svg".into(), plot: off });
     for &model in settings.models.iter().filter(|m| !m.is_koiter()) {
         let y = Axis { range: Some((10.0, 2000.0)), ..Axis::log("Γ* at buckling") };
         let title = format!("Lateral buckling: {model} fails, as published");
@@ -564,7 +564,7 @@ fn figures(
             let name = format!("{model}, ν = {nu}, n = {finest}");
             plot = plot.with(Series::markers(name, MARKERS[k % 5], points).coloured(k));
         }
-        out.push(Figure { file: format!("lateral_buckling_{model}.svg"), svg: plot.to_svg() });
+        out.push(Figure { file: format!("lateral_buckling_{model}.svg"), plot });
     }
     out
 }

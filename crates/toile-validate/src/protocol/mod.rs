@@ -27,6 +27,7 @@ mod strip;
 use std::fmt;
 
 use toile_geometry::MeshError;
+use toile_report::plot::Plot;
 use toile_sim::{Model, SimError, State, relax};
 use toile_solve::{NewtonSettings, SolveError, Step, Stop};
 
@@ -121,13 +122,13 @@ impl fmt::Display for Check {
     }
 }
 
-/// An SVG document and the name it should have.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A plot and the name it should have.
+#[derive(Clone, Debug)]
 pub struct Figure {
     /// File name.
     pub file: String,
-    /// The document.
-    pub svg: String,
+    /// What it shows.
+    pub plot: Plot,
 }
 
 /// What a protocol found.

@@ -5,8 +5,8 @@ use toile_rod::{Loads, Model, NaturalCurvature, RodSpec, Section, StaticSettings
 use super::progress::{Meter, Progress};
 use super::rods::{MODELS, clamped, name};
 use super::{Figure, Outcome, ProtocolError, RodSettings, TableRow};
-use crate::plot::{Axis, Marker, Plot, Series};
 use crate::verdict::{Report, Row, cell};
+use toile_report::plot::{Axis, Marker, Plot, Series};
 
 /// Stations at which solutions are compared.
 const STATIONS: usize = 21;
@@ -165,7 +165,7 @@ fn judged(settings: &RodSettings, rows: Vec<OrderRow>) -> Outcome<OrderRow> {
             reports.push(Report { title, tolerance, rows: judged });
         }
     }
-    let figures = vec![Figure { file: "rod_orders.svg".into(), svg: plot.to_svg() }];
+    let figures = vec![Figure { file: "rod_orders.svg".into(), plot }];
     Outcome { rows, reports, checks: Vec::new(), notes: Vec::new(), figures }
 }
 

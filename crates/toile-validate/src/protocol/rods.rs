@@ -8,8 +8,8 @@ use toile_rod::{
 use super::progress::{Meter, Progress};
 use super::{Figure, Outcome, ProtocolError, TableRow, some};
 use crate::elastica::heavy_cantilever;
-use crate::plot::{Axis, Marker, Plot, Series};
 use crate::verdict::{Report, Row, cell};
+use toile_report::plot::{Axis, Marker, Plot, Series};
 
 /// What the protocols of rods measure.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,7 +140,7 @@ pub(super) fn judged(
             plot = plot.with(Series::line_and_markers(label, marker, points).coloured(k));
         }
     }
-    let figures = vec![Figure { file: file.into(), svg: plot.to_svg() }];
+    let figures = vec![Figure { file: file.into(), plot }];
     Outcome { rows, reports, checks: Vec::new(), notes: Vec::new(), figures }
 }
 

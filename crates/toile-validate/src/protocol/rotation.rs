@@ -11,8 +11,8 @@ use super::{
     positive, resolution, some,
 };
 use crate::plate::lateral_buckling_threshold;
-use crate::plot::{Axis, Marker, Plot, Series};
 use crate::verdict::cell;
+use toile_report::plot::{Axis, Marker, Plot, Series};
 
 /// A strip of [`rotation`], cut to a length that gives its load.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -222,7 +222,7 @@ fn figure(settings: &RotationSettings, outcome: &Outcome<RotationRow>) -> Figure
             plot = plot.with(series.coloured(i));
         }
     }
-    Figure { file: "rotation.svg".into(), svg: plot.to_svg() }
+    Figure { file: "rotation.svg".into(), plot }
 }
 
 #[cfg(test)]

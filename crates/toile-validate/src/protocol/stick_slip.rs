@@ -9,8 +9,8 @@ use super::cloth::{Cloth, ClothMaterial};
 use super::progress::{Meter, Progress};
 use super::{Check, Figure, Outcome, ProtocolError, TableRow, positive, resolution, some};
 use crate::elastica::{StickSlip, stick_slip as elastica, stick_slip_curve};
-use crate::plot::{Axis, Band, Marker, Plot, Series};
 use crate::verdict::{Report, cell};
+use toile_report::plot::{Axis, Band, Marker, Plot, Series};
 
 /// What [`stick_slip`] measures.
 #[derive(Clone, Debug, PartialEq)]
@@ -347,7 +347,7 @@ fn figure(
         let name = format!("slips, {n} cells along");
         plot = plot.with(Series::markers(name, MARKERS[k % 5], points).coloured(k + 1));
     }
-    Figure { file: "stick_slip.svg".into(), svg: plot.to_svg() }
+    Figure { file: "stick_slip.svg".into(), plot }
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use toile_sim::{Model, SimError, State, relax};
 use toile_solve::{NewtonSettings, Stop};
 
 use crate::bvp::BvpError;
-use crate::plot::{Axis, Marker, Plot, Series, SlopeTriangle};
 use crate::verdict::{Csv, Verdict, cell};
+use toile_report::plot::{Axis, Marker, Plot, Series, SlopeTriangle};
 
 /// How a shell case is run.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Plots as SVG text: curves, points, tolerance bands, linear or logarithmic axes, without any dependency.
 //!
 //! ```
-//! use toile_validate::plot::{Axis, Marker, Plot, Series};
+//! use toile_report::plot::{Axis, Marker, Plot, Series};
 //! let svg = Plot::new("Heavy cantilever", Axis::log("Γ"), Axis::log("H/W"))
 //!     .with(Series::line("elastica", vec![(0.1, 0.0125), (1.0, 0.1246), (10.0, 1.067)]))
 //!     .with(Series::markers("shell, n = 40", Marker::Circle, vec![(1.0, 0.125), (10.0, 1.06)]))
@@ -13,10 +13,21 @@
 
 mod axis;
 mod draw;
+mod histogram;
+mod inline;
+
+pub(crate) use draw::escape;
 
 pub use axis::{Axis, Scale, Tick, ticks};
 
-use crate::verdict::Verdict;
+/// A verdict on what a plot shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// Whether it is good.
+    pub ok: bool,
+    /// In words.
+    pub words: String,
+}
 
 /// Shape of a data point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,7 +182,7 @@ pub struct Plot {
     /// Slopes to compare with.
     pub slopes: Vec<SlopeTriangle>,
     /// Judgement printed under the title in green or red, with the frame tinted alike.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<Judgement>,
     /// Width and height \[px\].
     pub size: (f64, f64),
 }
@@ -214,14 +225,22 @@ impl Plot {
 
     /// Prints a verdict.
     #[must_use]
-    pub fn with_verdict(mut self, verdict: Verdict) -> Self {
-        self.verdict = Some(verdict);
+    pub fn with_verdict(mut self, verdict: impl Into<Judgement>) -> Self {
+        self.verdict = Some(verdict.into());
         self
     }
 
     /// The SVG document.
     pub fn to_svg(&self) -> String {
         draw::svg(self)
+    }
+
+    /// The same to stand inside a page: as wide as there is room, in the colours of the page. `id` must be unique there.
+    ///
+    /// The page sets the custom properties `--ink`, `--paper`, `--panel`, `--line`, `--good`, `--bad` and `--series-0` to
+    /// `--series-5`; where it does not, the colours are those of [`Plot::to_svg`].
+    pub fn to_inline_svg(&self, id: &str) -> String {
+        inline::within(&draw::svg(self), id)
     }
 
     /// Writes the SVG document.
@@ -320,8 +339,8 @@ mod tests {
 
     #[test]
     fn verdict_is_printed_in_words() {
-        let verdict = Verdict { ok: false, worst: 0.2, tolerance: 0.01, at: "Γ = 10".into() };
+        let verdict = Judgement { ok: false, words: "KO: 20 % off at Γ = 10".into() };
         let svg = plot().with_verdict(verdict).to_svg();
-        assert!(svg.contains("KO: worst 20.000 % of 1 % allowed, at Γ = 10"));
+        assert!(svg.contains("KO: 20 % off at Γ = 10"));
     }
 }

@@ -109,12 +109,12 @@ fn heading(out: &mut String, plot: &Plot, width: f64) {
         &plot.title,
     );
     if let Some(verdict) = &plot.verdict {
-        let words = verdict.to_string();
+        let words = &verdict.words;
         let size =
-            (TEXT * (0.95 * width / text_width(&words, TEXT + 1.0).max(1.0)).min(1.0)).max(9.0);
+            (TEXT * (0.95 * width / text_width(words, TEXT + 1.0).max(1.0)).min(1.0)).max(9.0);
         let style =
             format!("font-size=\"{size:.1}\" style=\"fill:{}\"", verdict_colour(verdict.ok));
-        text(out, width / 2.0, 51.0, "middle", &style, &words);
+        text(out, width / 2.0, 51.0, "middle", &style, words);
     }
 }
 
@@ -477,8 +477,8 @@ fn path(points: &[(f64, f64)]) -> String {
     out
 }
 
-/// Text for SVG: reserved characters named, control characters (illegal in XML) dropped.
-fn escape(text: &str) -> String {
+/// Text for SVG and HTML: reserved characters named, control characters (illegal in XML) dropped.
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
