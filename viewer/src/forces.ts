@@ -96,7 +96,8 @@ export class Forces {
     if (i >= 0) {
       const t = TOUCH * i, a = this.touches;
       const normal = new Vector3(a[t + 3], a[t + 4], a[t + 5]);
-      const along = Math.max(0, this.parts(i)[0]) * this.scale;
+      // A little longer than the force, whose tip is then seen inside.
+      const along = 1.25 * Math.max(0, this.parts(i)[0]) * this.scale;
       const wide = Math.max(a[t + 9] * along, 1e-9);
       this.cone.position.set(a[t], a[t + 1], a[t + 2]);
       this.cone.quaternion.setFromUnitVectors(Z, normal);
@@ -117,6 +118,9 @@ export class Forces {
     const t = TOUCH * i, a = this.touches;
     return new Vector3(...[0, 1, 2].map(k => a[t + k] + 0.5 * this.scale * a[t + 6 + k]) as [number, number, number]);
   }
+
+  /** Number of the contact whose cone is shown, or −1. */
+  get shown() { return this.shownCone; }
 
   words(i: number): string {
     const [along, across] = this.parts(i), mu = this.touches[TOUCH * i + 9];

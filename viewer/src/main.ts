@@ -372,7 +372,8 @@ class Viewer {
       waiting = true;
       requestAnimationFrame(() => { waiting = false; this.point(e.clientX, e.clientY); });
     });
-    $('canvas').addEventListener('pointerleave', () => { if (this.forces.hover(-1)) this.theatre.invalidate(); $('tip').hidden = true; });
+    $('canvas').addEventListener('pointerleave', () => this.unpoint());
+    $('canvas').addEventListener('pointerdown', () => this.unpoint());
   }
 
   private point(x: number, y: number) {
@@ -384,9 +385,15 @@ class Viewer {
     if (i >= 0) {
       const box = $('view').getBoundingClientRect();
       tip.textContent = this.forces.words(i);
-      tip.style.left = `${Math.min(x - box.left + 14, box.width - 270)}px`;
-      tip.style.top = `${Math.min(y - box.top + 14, box.height - 80)}px`;
+      tip.style.left = `${Math.min(x - box.left + 40, box.width - 270)}px`;
+      tip.style.top = `${Math.min(y - box.top + 24, box.height - 90)}px`;
     }
+  }
+
+  /** Nothing is under the pointer, or it is not known any more what. */
+  private unpoint() {
+    if (this.forces.hover(-1)) this.theatre.invalidate();
+    $('tip').hidden = true;
   }
 
   private key(e: KeyboardEvent) {
@@ -415,6 +422,7 @@ class Viewer {
     else if (e.key === 'ArrowLeft' && this.index?.frames) void this.goTo(this.moment - 1);
     else if (e.key === 'ArrowRight' && this.index?.frames) void this.goTo(this.moment + 1);
     else return;
+    this.unpoint();
     e.preventDefault();
   }
 
@@ -486,7 +494,7 @@ class Viewer {
       ready: this.firstPicture > 0 && !this.busy,
       title: this.index?.title, running: this.index?.state,
       layers: this.layers.map((l, i) => ({ name: l.entry.name, shown: this.shown[i], count: l.entry.count })),
-      moment: this.moment, moments: this.index ? this.last() + 1 : 0, field: this.field, forces: this.forces.count,
+      moment: this.moment, moments: this.index ? this.last() + 1 : 0, field: this.field, forces: this.forces.count, cone: this.forces.shown,
       pictures: this.theatre.drawn, firstPicture: this.firstPicture, problems: this.problems,
       azimuth: Math.atan2(this.theatre.camera.position.y - this.theatre.controls.target.y, this.theatre.camera.position.x - this.theatre.controls.target.x),
     };

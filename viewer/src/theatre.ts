@@ -18,7 +18,7 @@ export class Theatre {
   private cells: Cell[] = [];
   private wanted = false;
   private radius = 1;
-  private readonly eyeLight = new DirectionalLight(0xffffff, 3.0);
+  private readonly eyeLight = new DirectionalLight(0xffffff, 1.7);
   /** Called after every picture. */
   onDrawn: (() => void) | null = null;
   drawn = 0;
@@ -31,7 +31,7 @@ export class Theatre {
     this.renderer.outputColorSpace = LinearSRGBColorSpace;
     this.renderer.autoClear = false;
     this.camera.up.set(0, 0, 1);
-    this.scene.add(this.world, new HemisphereLight(0xffffff, 0xb0b0b0, 3.4), this.eyeLight, this.eyeLight.target);
+    this.scene.add(this.world, new HemisphereLight(0xffffff, 0xa0a0a0, 1.9), this.eyeLight, this.eyeLight.target);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.mouseButtons = { LEFT: MOUSE.ROTATE, MIDDLE: MOUSE.ROTATE, RIGHT: MOUSE.PAN };
     this.controls.zoomSpeed = 1.4;

@@ -94,6 +94,8 @@ async function inversion(browser) {
     await page.waitForTimeout(60);
     if (await page.locator('#tip').isVisible()) told = await page.innerText('#tip');
   }
+  assert.ok((await state(page)).cone >= 0, 'the cone of friction is shown');
+  await page.mouse.move(5, 300);
   assert.match(told, /sticks[\s\S]*normal .* N[\s\S]*% of the friction \(μ = 0.7/);
   await keep(page, 'forces-light');
   // Keys: three looks along −x, five makes lines parallel, the period frames.

@@ -139,7 +139,26 @@ pub(crate) fn now(simulation: &Simulation) -> (Vec<Vec3>, Vec<Field>) {
         values: model.vertices().iter().map(speed).collect(),
         map: ColourMap::Amount,
     });
+    fields.push(Field {
+        name: "stick and slip",
+        label: "0 free, ½ sticks, 1 slips",
+        values: stick_and_slip(simulation, all.len()),
+        map: ColourMap::Amount,
+    });
     (all, fields)
+}
+
+/// What each vertex does: 1 where a contact it carries slips, ½ where all stick, 0 without any.
+fn stick_and_slip(simulation: &Simulation, vertices: usize) -> Vec<f64> {
+    let mut values = vec![0.0f64; vertices];
+    for contact in simulation.simulator.contact_forces() {
+        let value = if contact.status == ContactStatus::Stick { 0.5 } else { 1.0 };
+        for (vertex, _) in contact.contact.carriers() {
+            let at = &mut values[vertex as usize];
+            *at = at.max(value);
+        }
+    }
+    values
 }
 
 /// The contacts now.

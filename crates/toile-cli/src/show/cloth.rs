@@ -274,6 +274,14 @@ pub(crate) fn of_inversion(scene: &Scene, found: &SceneInversion) -> Account {
         let carriers = result.contacts.iter().map(|k| k.contact.carriers().collect());
         fields.extend(contact_fields(target.len(), carriers.zip(touches.iter().copied())));
     }
+    if let Some(unheld) = &result.unheld {
+        fields.push(Field {
+            name: "unheld force",
+            label: "force that no rest shape was found to hold, N",
+            values: unheld.clone(),
+            map: ColourMap::Amount,
+        });
+    }
     let mut layers = vec![
         surfaces.layer("equilibrium", &result.equilibrium, fields),
         surfaces.layer("target", &target, Vec::new()),
