@@ -1,6 +1,6 @@
 //! `toile bench hair`: hair falls on a head and settles, with exact friction among all strands.
 
-use toile::rod::{AssemblyReport, StepTimings, hair_on_a_head};
+use toile::rod::{Assembly, AssemblyReport, StepTimings, hair_on_a_head, let_fall};
 
 use crate::args::{BenchArgs, Global};
 use crate::bench::{Clock, rounded};
@@ -14,6 +14,8 @@ const COUNTS: [usize; 3] = [100, 500, 2000];
 const DURATION: f64 = 0.5;
 /// Simulated time of a line of the table \[s\].
 const LINE: f64 = 0.05;
+/// Simulated time after the strands have fallen \[s\].
+const SETTLED: f64 = 0.02;
 
 /// Steps of one line, added up.
 #[derive(Default)]
@@ -52,10 +54,11 @@ impl Line {
         self.parts.friction += report.timings.friction;
     }
 
-    fn told(&self, fibres: usize, time: f64, speed: f64) -> Object {
+    fn told(&self, phase: &str, fibres: usize, time: f64, speed: f64) -> Object {
         let steps = self.steps.max(1) as f64;
         let each = |sum: f64| rounded(1e3 * sum / steps);
         Object::default()
+            .with("phase", phase)
             .with("fibres", fibres)
             .with("time", rounded(time))
             .with("contacts", self.contacts)
@@ -82,30 +85,50 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure>
     let mut outcome = Outcome::Good;
     for count in counts {
         let mut scene = hair_on_a_head(count)?;
-        let dt = scene.settings.step.dt;
-        let steps = (args.duration.unwrap_or(DURATION) / dt).round().max(1.0) as usize;
-        let per_line = (LINE / dt).round().max(1.0) as usize;
-        let mut share = Share::new(global.quiet || global.json);
-        let mut line = Line::default();
-        for step in 1..=steps {
-            let clock = Clock::start();
-            let report = scene.step()?;
-            line.add(&report, clock.stop());
-            if !report.converged {
+        let fall = args.duration.unwrap_or(DURATION);
+        for (phase, duration) in [("fall", fall), ("settling", SETTLED)] {
+            if phase == "settling" {
+                let_fall(&mut scene)?;
+            }
+            if !lines(&mut scene, phase, duration, global)? {
                 outcome = Outcome::Doubtful;
             }
-            if step % per_line == 0 || step == steps || interrupted() {
-                json::print(&line.told(count, scene.time, scene.speed()).line());
-                line = Line::default();
-            }
-            let what = format!("{count} fibres, {} contacts", report.contacts.len());
-            share.tell(step as f64 / steps as f64, &what);
             if interrupted() {
-                share.finish();
                 return Ok(Outcome::Doubtful);
             }
         }
-        share.finish();
     }
     Ok(outcome)
+}
+
+/// Steps for a while and prints a line now and then; whether all steps met the tolerance.
+fn lines(
+    scene: &mut Assembly,
+    phase: &str,
+    duration: f64,
+    global: &Global,
+) -> Result<bool, Failure> {
+    let (count, dt) = (scene.fibres.len(), scene.settings.step.dt);
+    let steps = (duration / dt).round().max(1.0) as usize;
+    let per_line = (LINE / dt).round().max(1.0) as usize;
+    let mut share = Share::new(global.quiet || global.json);
+    let mut line = Line::default();
+    let mut good = true;
+    for step in 1..=steps {
+        let clock = Clock::start();
+        let report = scene.step()?;
+        line.add(&report, clock.stop());
+        good &= report.converged;
+        if step % per_line == 0 || step == steps || interrupted() {
+            json::print(&line.told(phase, count, scene.time, scene.speed()).line());
+            line = Line::default();
+        }
+        let what = format!("{count} fibres, {} contacts", report.contacts.len());
+        share.tell(step as f64 / steps as f64, &what);
+        if interrupted() {
+            break;
+        }
+    }
+    share.finish();
+    Ok(good)
 }

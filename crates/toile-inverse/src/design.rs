@@ -9,7 +9,7 @@ use crate::feasible::{self, Support};
 use crate::judge::{distances, judge, made_as_drawn};
 use crate::nearest::{Found, Ground};
 use crate::settle::Carrying;
-use crate::touch::{nearest, touch};
+use crate::touch::{nearest, prepare};
 use crate::{Garment, InverseError, TargetContact, Touching};
 
 /// Settings of an inversion.
@@ -18,6 +18,9 @@ pub struct InverseSettings {
     /// Vertices that are at most this much farther from a collider than its gap touch it \[m\]. Default 0.5 mm: drawn
     /// garments hover by about that much.
     pub contact_tolerance: f64,
+    /// Stitches open by at most this much in the target are closed \[m\]. Default 5 mm: simulated garments keep the two sides of a seam
+    /// that far apart.
+    pub seam_tolerance: f64,
     /// Part of the friction that forces may use. Default 0.975 (Ly 2021, §5.3.4): strictly inside the cones, the
     /// equilibrium survives small changes.
     pub cone_part: f64,
@@ -37,6 +40,7 @@ impl Default for InverseSettings {
     fn default() -> Self {
         Self {
             contact_tolerance: 5e-4,
+            seam_tolerance: 5e-3,
             cone_part: 0.975,
             weight_step: 0.1,
             max_steps: 200,
@@ -165,8 +169,7 @@ pub fn invert_shown(
     let pinned = garment.pinned();
     let size = extent(&target);
     let mut touched = target.clone();
-    let touching =
-        touch(&mut touched, &garment.colliders, settings.contact_tolerance, size, |v| !pinned[v]);
+    let touching = prepare(&mut touched, garment, settings, size)?;
     check_held(garment, &touched, &pinned, &touching, settings)?;
     let least_friction = friction_needed(garment, &touched, &pinned, &touching)?;
     let carried = least_friction.is_none();
@@ -193,7 +196,8 @@ pub fn invert_shown(
     // A rest shape that holds the target exactly where it was drawn.
     let carrying = |c: &TargetContact| Carrying::vertex(c.vertex, c.collider, c.normal);
     let contacts: Vec<Carrying> = touching.contacts.iter().map(carrying).collect();
-    let mut exact = Exact::new(model, &touching.contacts, &edges, settings.cone_part)?;
+    let mut exact =
+        Exact::new(model, &touching.contacts, &garment.seams(), &edges, settings.cone_part)?;
     let mut within = 0.0;
     let mut found = None;
     let sticky = touching.contacts.iter().all(|c| c.friction > 0.0);
@@ -309,6 +313,7 @@ fn check(settings: &InverseSettings) -> Result<(), InverseError> {
         }
     };
     within("contact_tolerance", settings.contact_tolerance, 0.0, 1e3, "a length ≥ 0 [m]")?;
+    within("seam_tolerance", settings.seam_tolerance, 0.0, 1e3, "a length ≥ 0 [m]")?;
     within("cone_part", settings.cone_part, 1e-3, 1.0, "above 0 and at most 1")?;
     within("weight_step", settings.weight_step, 1e-4, 1.0, "between 0.0001 and 1")?;
     within("drift_time", settings.drift_time, 0.0, 1e4, "a time ≥ 0 [s]")?;
@@ -323,8 +328,7 @@ fn check_held(
     touching: &Touching,
     settings: &InverseSettings,
 ) -> Result<(), InverseError> {
-    let topology = garment.topology()?;
-    let components = topology.components();
+    let components = garment.topology()?.components();
     let mut held = vec![false; components.count];
     let mut size = vec![0; components.count];
     for (v, pinned) in pinned.iter().enumerate() {
@@ -367,8 +371,7 @@ fn friction_needed(
     pinned: &[bool],
     touching: &Touching,
 ) -> Result<Option<f64>, InverseError> {
-    let topology = garment.topology()?;
-    let components = topology.components();
+    let components = garment.topology()?.components();
     let mut mass = vec![0.0; components.count];
     let mut moment = vec![Vec3::zeros(); components.count];
     let mut free = vec![true; components.count];

@@ -5,7 +5,7 @@
 
 use toile_contact::ContactKey;
 use toile_geometry::Vec3;
-use toile_sim::SimError;
+use toile_sim::{SimError, tied_vertices};
 
 use crate::judge::{Judged, judge, tie_stiffness};
 use crate::search::{Search, Steering};
@@ -226,6 +226,7 @@ impl Ground<'_> {
             .collect();
         let steering = Steering { cone_part: self.settings.cone_part, drape_steps: 60 };
         let mut search = Search::new(model, self.touched, &held, self.edges.to_vec(), steering)?;
+        search.tied = tied_vertices(shape.len(), &garment.seams());
         let placed: Vec<_> = garment.colliders.iter().map(|c| c.at(0.0)).collect();
         search.settle(TOLERANCE, &mut || watch(Phase::Drape, 0, 1.0, 0.0, 0))?;
         let start = search.merit;

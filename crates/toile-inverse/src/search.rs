@@ -116,6 +116,8 @@ pub(crate) struct Search {
     pub(crate) steering: Steering,
     pub(crate) merit: Merit,
     pub(crate) steps: usize,
+    /// Vertices that rest where those do to which they are sewn; none when empty.
+    pub(crate) tied: Vec<bool>,
     hessian: Vec<f64>,
     mixed_values: Vec<f64>,
     gradient: Vec<f64>,
@@ -216,6 +218,7 @@ impl Search {
             steering,
             merit: Merit::default(),
             steps: 0,
+            tied: Vec::new(),
             model,
         })
     }
@@ -354,6 +357,9 @@ impl Search {
         }
         self.contacts = kept;
         for v in 0..self.model.vertex_count() {
+            if self.tied.get(v) == Some(&true) {
+                continue;
+            }
             let node = self.model.vertices()[v];
             let unknown = self.model.unknown(node);
             if self.model.fixed()[unknown] {

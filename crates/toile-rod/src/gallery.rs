@@ -12,7 +12,7 @@ use crate::rotation::{Mat3, Vec3, turn};
 /// Radius of the head \[m\].
 const HEAD: f64 = 0.1;
 
-/// Curly hair on a head of 10 cm: `count` strands of 20 cm and 20 elements on its upper part, at first straight and standing off it, so
+/// Curly hair on a head of 10 cm: `count` strands (wisps of 2 mm) of 20 cm and 20 elements on its upper part, at first straight and standing off it, so
 /// that none touch; friction 0.3 with the head and among them, steps of a millisecond.
 pub fn hair_on_a_head(count: usize) -> Result<Assembly, RodError> {
     let golden = std::f64::consts::PI * (3.0 - 5f64.sqrt());
@@ -31,7 +31,7 @@ pub fn hair_on_a_head(count: usize) -> Result<Assembly, RodError> {
         let rod = Rod::new(Model::SuperClothoid, 20, 0.2, section, clamp)?
             .with_natural_curvature(&natural)?;
         let state = RodState::at_rest(vec![Vec3::zeros(); rod.blocks()]);
-        Ok(Fibre { rod, state, motion: ClampMotion::default(), radius: 5e-4 })
+        Ok(Fibre { rod, state, motion: ClampMotion::default(), radius: 1e-3 })
     };
     let head = head(0.3)?;
     let settings = AssemblySettings {
@@ -44,29 +44,37 @@ pub fn hair_on_a_head(count: usize) -> Result<Assembly, RodError> {
     Assembly::new((0..count).map(strand).collect::<Result<_, _>>()?, vec![head], settings)
 }
 
-/// Curly hair drawn on a head, strands lying on each other and on the head: [`hair_on_a_head`] after a fall of half a second in
-/// coarse steps, taken out of its motion. It is at rest nowhere, as a drawing is not, but every contact is one. Strands are
-/// straight by nature and ten times as stiff as those that fell, so that each can hold what is asked of it.
-pub fn drawn_hair(count: usize) -> Result<Assembly, RodError> {
-    let mut scene = hair_on_a_head(count)?;
-    let step = scene.settings.step;
+/// Lets hair fall for half a second in coarse steps with much drag, then takes its motion away: strands lie on the head and on
+/// each other, without being at rest.
+pub fn let_fall(scene: &mut Assembly) -> Result<(), RodError> {
+    let (step, tolerance) = (scene.settings.step, scene.settings.tolerance);
     scene.settings.step = StepSettings { dt: 4e-3, drag: 10.0, ..step };
     scene.settings.tolerance = 1e-4;
     for _ in 0..120 {
         scene.step()?;
     }
+    for fibre in &mut scene.fibres {
+        fibre.state.rate.fill(Vec3::zeros());
+    }
+    (scene.settings.step, scene.settings.tolerance) = (step, tolerance);
+    Ok(())
+}
+
+/// Curly hair drawn on a head, strands lying on each other and on the head: [`hair_on_a_head`] after [`let_fall`]. It is at rest
+/// nowhere, as a drawing is not, but every contact is one. Strands are straight by nature and ten times as stiff as those that
+/// fell, so that each can hold what is asked of it.
+pub fn drawn_hair(count: usize) -> Result<Assembly, RodError> {
+    let mut scene = hair_on_a_head(count)?;
+    let_fall(&mut scene)?;
     // A drawing has no material: what holds it is stiffer than what fell.
     let stiff =
         Section { bending_stiffness: [1e-6; 2], twisting_stiffness: 7e-7, linear_density: 2e-5 };
     for fibre in &mut scene.fibres {
-        fibre.state.rate.fill(Vec3::zeros());
         let old = &fibre.rod;
         fibre.rod = Rod::with_lengths(old.model(), old.lengths().to_vec(), stiff, *old.clamp())?;
     }
     scene.impulses.clear();
     scene.time = 0.0;
-    scene.settings.step = step;
-    scene.settings.tolerance = 1e-6;
     scene.close_gaps(0.05 * scene.fibres.iter().map(|f| f.radius).fold(f64::INFINITY, f64::min))?;
     Ok(scene)
 }

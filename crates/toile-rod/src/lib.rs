@@ -81,7 +81,7 @@ pub use element::Model;
 pub use error::RodError;
 pub use fit::{Fit, FitSettings, distances, fit};
 pub use forms::{hessian, mass_matrix};
-pub use gallery::{drawn_hair, hair_on_a_head};
+pub use gallery::{drawn_hair, hair_on_a_head, let_fall};
 pub use helix_fit::{HelixArc, short_helix};
 pub use identify::{Identification, Ratio, identify};
 pub use inverse::{FibreInversion, invert_fibre, natural_curvature_at, natural_curvatures};

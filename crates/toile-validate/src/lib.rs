@@ -6,7 +6,7 @@
 //!   boundary-value problems ([`bvp`]), the elastica curves it gives ([`elastica`]), hanging rods ([`kirchhoff`]), and a Ritz method for the
 //!   lateral buckling of a heavy plate ([`plate`], with its limits in [`lateral_buckling`]);
 //! - the [`protocol`]s, which put the shell solver through the published experiments;
-//! - *judgement*: a [`verdict`] OK or KO by a stated tolerance, its table as CSV, and its [`plot`] as SVG.
+//! - *judgement*: a [`verdict`] OK or KO by a stated tolerance, its table as CSV, and its [`plot`](toile_report::plot) as SVG.
 
 pub mod bvp;
 pub mod elastica;
