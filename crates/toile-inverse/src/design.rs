@@ -2,7 +2,7 @@
 
 use toile_contact::Contact;
 use toile_geometry::Vec3;
-use toile_sim::Certificate;
+use toile_sim::{CERTIFIED_RESIDUAL, Certificate};
 
 use crate::exact::Exact;
 use crate::feasible::{self, Support};
@@ -96,6 +96,9 @@ pub struct Diagnosis {
     /// Factor on all stiffnesses with which the target would be held within 1 % as far as is known: one over the weight fraction, since only
     /// their ratio counts. Infinite when no part of the weight was carried.
     pub stiffness_factor: f64,
+    /// Where rounding alone keeps the forces from balancing: the flattest face of the rest shape (all shells numbered through) and its
+    /// altitude \[m\].
+    pub sliver: Option<(usize, f64)>,
 }
 
 /// A contact of the equilibrium.
@@ -262,6 +265,7 @@ pub fn invert_shown(
         least_friction,
         weight_fraction: within,
         stiffness_factor: if within > 0.0 { 1.0 / within } else { f64::INFINITY },
+        sliver: rounding(&judged.certificate).then(|| flattest(garment, &rest)).flatten(),
     };
     explain(&mut judged.certificate, &diagnosis, garment, size);
     if !watch(Phase::Match, 0, 1.0, 0.0, 0) {
@@ -414,6 +418,28 @@ fn friction_needed(
     Ok(worst)
 }
 
+/// Whether the forces balance but for rounding.
+fn rounding(c: &Certificate) -> bool {
+    let inside = c.cone_gap.is_none_or(|g| g <= CERTIFIED_RESIDUAL);
+    let stable = c.stability.is_some_and(|s| s > 0.0);
+    !c.certified && inside && stable && c.residual > CERTIFIED_RESIDUAL && c.residual < 1e-5
+}
+
+/// The face with the least altitude, and that.
+fn flattest(garment: &Garment, rest: &[Vec3]) -> Option<(usize, f64)> {
+    let mut base = 0;
+    let mut altitudes = Vec::new();
+    for shell in &garment.shells {
+        altitudes.extend(shell.topology.faces().iter().map(|f| {
+            let [a, b, c] = f.map(|v| rest[base + v as usize]);
+            let longest = (b - a).norm().max((c - b).norm()).max((a - c).norm());
+            (b - a).cross(&(c - a)).norm() / longest
+        }));
+        base += shell.positions.len();
+    }
+    altitudes.into_iter().enumerate().min_by(|a, b| a.1.total_cmp(&b.1))
+}
+
 /// Says what would have to change.
 fn explain(c: &mut Certificate, diagnosis: &Diagnosis, garment: &Garment, size: f64) {
     let far = c.target_error_max.unwrap_or(0.0) > 0.01 * size;
@@ -431,11 +457,11 @@ fn explain(c: &mut Certificate, diagnosis: &Diagnosis, garment: &Garment, size: 
         )),
         None => {
             let part = 100.0 * diagnosis.weight_fraction;
-            if diagnosis.weight_fraction <= 0.0 {
+            if diagnosis.weight_fraction <= 0.0 && diagnosis.sliver.is_none() {
                 words.push(
                     "too soft or too heavy: no part of the weight was carried within 1 % of the size from the target".into(),
                 );
-            } else if diagnosis.weight_fraction < 1.0 {
+            } else if diagnosis.weight_fraction < 1.0 && diagnosis.sliver.is_none() {
                 words.push(format!(
                     "too soft or too heavy: {part:.0} % of the weight was carried within 1 % of the size from the target; make \
                      it {:.1} times stiffer or lighter",
@@ -443,6 +469,12 @@ fn explain(c: &mut Certificate, diagnosis: &Diagnosis, garment: &Garment, size: 
                 ));
             }
         }
+    }
+    if let Some((face, altitude)) = diagnosis.sliver {
+        words.push(format!(
+            "that is rounding where triangles are flat: face {face} is {:.2e} mm high; remesh it",
+            1e3 * altitude
+        ));
     }
     if far && c.certified {
         words.push(format!(

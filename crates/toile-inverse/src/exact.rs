@@ -39,7 +39,7 @@ const LEAST_PART: f64 = 0.02;
 const EDGE_CHANGE: f64 = 0.5;
 
 /// Factorisations on the way to the full weight at most.
-const MOST_STEPS: usize = 150;
+const MOST_STEPS: usize = 90;
 /// Least part of the weight worth asking for.
 const LEAST_LOAD: f64 = 5e-4;
 /// Force that counts as balanced, in units of a vertex's weight.

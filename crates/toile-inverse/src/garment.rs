@@ -134,7 +134,7 @@ impl Garment {
         }
         let (springs, stencils) = ties(contacts, positions, &vertex_nodes, stiffness);
         builder.add::<_, 12, 4>(Role::Elastic, springs, stencils);
-        for c in contacts.iter().filter(|c| c.contact.count == 1) {
+        for c in contacts.iter().filter(|c| c.contact.count == 1 && !c.slides) {
             builder.fix(vertex_nodes[c.contact.vertices[0] as usize]);
         }
         Ok(builder.build()?)

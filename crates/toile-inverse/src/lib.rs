@@ -19,6 +19,7 @@ mod nearest;
 pub mod reference;
 mod search;
 mod settle;
+mod slide;
 mod touch;
 
 pub use adjoint::{Adjoint, Pullback};
