@@ -43,12 +43,12 @@ def test_the_command_line_inverts_to_the_same_certificate(tmp_path, command):
         mesh = { generate = "strip", length = 0.2, width = 0.05, nx = 8, ny = 2 }
         thickness = 1e-3
         areal_density = 0.2
-        material = { model = "koiter", young = 1e6, poisson = 0.3 }
+        material = { model = "koiter", young = 1e8, poisson = 0.3 }
         pins = { box = [[-0.01, -1, -1], [0.03, 1, 1]] }
         """
     )
     run = subprocess.run([command, "invert", scene, "--out", demo, "--quiet"], stderr=subprocess.DEVNULL)
-    assert run.returncode in (0, 1)  # the verdict is not what is tested here
+    assert run.returncode == 0
     assert toile.invert(scene).certificate_json + "\n" == (demo / "certificate.json").read_text()
 
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use toile::inverse::reference::{Forces, Optimiser, ReferenceSettings};
 use toile::validate::protocol::ShellModel;
 
 const EXAMPLES: &str = "\
@@ -355,6 +356,44 @@ pub(crate) struct InvertArgs {
     pub(crate) minutes: f64,
     #[command(flatten)]
     pub(crate) live: LiveArgs,
+    /// How the rest shape is sought: by the fast way, or by the published algorithm with one of its optimisers.
+    #[arg(long, value_enum, default_value_t = Method::Fast)]
+    pub(crate) method: Method,
+    /// With a published method: start from the target without its folds.
+    #[arg(long)]
+    pub(crate) flat_start: bool,
+}
+
+/// Ways to a rest shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Method {
+    /// All at once, sparse: the default.
+    Fast,
+    /// As published: draping function, adjoint gradient, L-BFGS, then the Coulomb correction.
+    Reference,
+    /// The same with Gauss–Newton steps, matrix-free.
+    GaussNewton,
+    /// The same with the direct-adjoint Hessian.
+    Newton,
+    /// One problem: distance and forces outside their cones.
+    OneShot,
+    /// Contacts as pins, forces as they come.
+    Pins,
+}
+
+impl Method {
+    /// The settings of a published method; none for the fast one.
+    pub(crate) fn published(self, flat_start: bool) -> Option<ReferenceSettings> {
+        let settings = match self {
+            Method::Fast => return None,
+            Method::Reference => ReferenceSettings::default(),
+            Method::GaussNewton => ReferenceSettings::with_optimiser(Optimiser::GaussNewton),
+            Method::Newton => ReferenceSettings::with_optimiser(Optimiser::Newton),
+            Method::OneShot => ReferenceSettings::with_forces(Forces::OneShot),
+            Method::Pins => ReferenceSettings::with_forces(Forces::Pins),
+        };
+        Some(ReferenceSettings { flat_start, ..settings })
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -748,6 +787,7 @@ Examples:
   toile bench friction --n 50
   toile bench inverse                     seven garments of 200 to 2550 vertices
   toile bench inverse --n 500             those with at most 500 vertices
+  toile bench inverse --compare           the three smallest, against the published algorithm here
   toile bench hair                        100, 500 and 2000 strands of 20 elements for half a second
   toile bench hair --n 500 --duration 1
   toile bench hair-inverse --n 2000       strands in contact, inverted, certified and watched";
@@ -757,6 +797,9 @@ Examples:
 pub(crate) struct BenchArgs {
     /// What to measure.
     pub(crate) task: Task,
+    /// For inverse: run the three smallest garments by the published algorithm too, each for --minutes at most.
+    #[arg(long)]
+    pub(crate) compare: bool,
     /// Vertices along each side [default: 33; 17 for w4, 77 for the squares]; for w6 along the length [default: 241];
     /// for inverse of a garment at most [default: no limit]; strands of hair [default: 100, 500, 2000].
     #[arg(long, value_parser = clap::value_parser!(u32).range(3..=4097))]

@@ -71,6 +71,7 @@ fn sheet(n: usize, standing: bool, normals: NormalRule) -> Result<(Model, ShellN
         material: cloth(1000.0, 0.3, 1e-5, normals),
         areal_density: 0.2,
         pins: vec![((n - 1) * n) as u32, (n * n - 1) as u32],
+        seams: Vec::new(),
     };
     let mut builder = ModelBuilder::new();
     let nodes = shell.add_to(&mut builder, Vec3::new(0.0, 0.0, -GRAVITY))?;

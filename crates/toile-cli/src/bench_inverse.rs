@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use toile::inverse::gallery::{cotton, table, with};
-use toile::inverse::{InverseSettings, invert};
+use toile::inverse::reference::{ReferenceSettings, invert_by_reference};
+use toile::inverse::{InverseSettings, InverseStep, Inversion, invert};
 
 use crate::args::{BenchArgs, Global};
 use crate::json::{self, Object};
@@ -14,6 +15,9 @@ use crate::{Failure, Outcome};
 /// second and the comparison with the naive rest shape come after, untimed.
 pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure> {
     catch_interrupts();
+    if args.compare {
+        return compare(args, global);
+    }
     if !global.json {
         json::print(
             "garment           vertices contacts  published        ours     faster  residual  cone gap  \
@@ -73,6 +77,72 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure>
             if !c.certified || error > 0.01 {
                 json::print(&format!("  {}", c.reason));
             }
+        }
+    }
+    Ok(if all { Outcome::Good } else { Outcome::Doubtful })
+}
+
+/// The three smallest garments by the published algorithm and by the fast one, in one run.
+fn compare(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure> {
+    if !global.json {
+        json::print(
+            "garment           vertices contacts   as published        ours     ratio  from target, both   forces outside, both",
+        );
+    }
+    let limit = 60.0 * args.minutes;
+    let mut pieces = table()?;
+    let count = |p: &toile::inverse::gallery::Piece| -> usize {
+        p.garment.shells.iter().map(|s| s.positions.len()).sum()
+    };
+    pieces.sort_by_key(count);
+    let settings = InverseSettings { drift_time: 0.0, naive_sag: false, ..Default::default() };
+    let mut all = true;
+    for piece in pieces.iter().take(3) {
+        if interrupted() {
+            break;
+        }
+        let clock = Instant::now();
+        let ours = invert(&piece.garment, &settings, |_| !interrupted())?;
+        let seconds = clock.elapsed().as_secs_f64();
+        let clock = Instant::now();
+        let in_time = |_: &InverseStep| !interrupted() && clock.elapsed().as_secs_f64() < limit;
+        let published = ReferenceSettings::default();
+        let theirs = invert_by_reference(&piece.garment, &settings, &published, in_time)?;
+        let longer = clock.elapsed().as_secs_f64();
+        all &= ours.certificate.certified;
+        let error =
+            |f: &Inversion| f.certificate.target_error_max.unwrap_or(0.0) / f.certificate.size;
+        let gap = |f: &Inversion| f.certificate.cone_gap.unwrap_or(0.0);
+        let unfinished = theirs.interrupted;
+        if global.json {
+            let row = Object::default()
+                .with("garment", piece.name)
+                .with("vertices", count(piece))
+                .with("contacts", ours.touching.contacts.len())
+                .with("reference_s", longer)
+                .with("reference_finished", !unfinished)
+                .with("seconds", seconds)
+                .with("ratio", longer / seconds)
+                .with("reference_target_error", error(&theirs))
+                .with("target_error", error(&ours))
+                .with("reference_cone_gap", gap(&theirs))
+                .with("cone_gap", gap(&ours))
+                .with("reference_verdict", theirs.certificate.verdict())
+                .with("verdict", ours.certificate.verdict());
+            json::print(&row.line());
+        } else {
+            json::print(&format!(
+                "{:<17} {:>8} {:>8} {}{longer:>11.1} s {seconds:>9.2} s {:>7.0} ×   {:.1e}  {:.1e}     {:.1e}  {:.1e}",
+                piece.name,
+                count(piece),
+                ours.touching.contacts.len(),
+                if unfinished { ">" } else { " " },
+                longer / seconds,
+                error(&theirs),
+                error(&ours),
+                gap(&theirs),
+                gap(&ours)
+            ));
         }
     }
     Ok(if all { Outcome::Good } else { Outcome::Doubtful })

@@ -34,6 +34,7 @@ fn model(
         material: cloth(1000.0, 0.3, 1e-5, normals(args, Normals::Average)),
         areal_density: AREAL_DENSITY,
         pins,
+        seams: Vec::new(),
     };
     let mut builder = ModelBuilder::new();
     shell.add_to(&mut builder, gravity)?;

@@ -109,6 +109,7 @@ fn scene(
         material: cloth(200.0, 0.3, 5e-4, normals(args, Normals::Average)),
         areal_density: if sheets == 1 { 3.0 } else { 1.5 },
         pins: Vec::new(),
+        seams: Vec::new(),
     };
     let mut builder = ModelBuilder::new();
     shell.add_to(&mut builder, -GRAVITY * Vec3::z())?;

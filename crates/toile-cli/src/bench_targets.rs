@@ -27,8 +27,10 @@ fn fate(found: &Result<Inversion, InverseError>) -> Fate {
     let Ok(found) = found else { return Fate::Refused };
     let (c, d) = (&found.certificate, &found.diagnosis);
     let near = c.target_error_max.unwrap_or(f64::INFINITY) <= 0.01 * c.size;
-    // A reason is one the user can act on: the friction it takes, or the part of the weight that would be carried.
-    let reason = d.least_friction.is_some() || d.weight_fraction > 0.0 && d.weight_fraction < 1.0;
+    // A reason is one the user can act on: the friction it takes, the part of the weight that would be carried, or the
+    // face that is too flat.
+    let soft = d.weight_fraction > 0.0 && d.weight_fraction < 1.0;
+    let reason = d.least_friction.is_some() || d.sliver.is_some() || soft;
     match (c.certified, near, reason) {
         (true, true, _) => Fate::Held,
         (true, false, true) => Fate::Near,

@@ -6,11 +6,12 @@ mod material;
 use std::path::Path;
 
 use toile::geometry::{
-    Severity, Topology, Vec3, bounding_box, diagnose, face_areas, orient_consistently,
+    MendSettings, ProblemKind, Severity, Topology, Vec3, bounding_box, diagnose, face_areas, mend,
+    orient_consistently,
 };
 use toile::io::{
-    LoadedShell, MeshData, MeshFormat, Rest, Scene, SceneError, load_scene, load_shell, read_mesh,
-    sniff_format, unsupported_piece,
+    LoadedShell, MeshData, MeshFormat, Rest, Scene, SceneError, load_scene, load_shell,
+    loaded_colliders, read_mesh, sniff_format, unsupported_piece,
 };
 
 use crate::args::{CheckArgs, Global};
@@ -64,14 +65,17 @@ fn check_mesh(path: &Path, scale: f64, report: &mut Report) {
         Ok(mesh) => {
             let positions: Vec<Vec3> =
                 mesh.positions.iter().map(|p| Vec3::from(*p) * scale).collect();
-            mesh_findings(&mesh, &positions, report);
+            mesh_findings(&mesh, &positions, false, report);
+            if !mesh.stitches.is_empty() {
+                report.fact(format!("{} lines of stitches", mesh.stitches.len()));
+            }
         }
         Err(error) => report.error(error.to_string()),
     }
 }
 
-/// Size, pieces and every problem of the surface.
-fn mesh_findings(mesh: &MeshData, positions: &[Vec3], report: &mut Report) {
+/// Size, pieces and every problem of the surface; of one with seams, open ones are no problem.
+fn mesh_findings(mesh: &MeshData, positions: &[Vec3], sewn: bool, report: &mut Report) {
     report.fact(format!("{} vertices, {} faces", positions.len(), mesh.faces.len()));
     if let Some([low, high]) = bounding_box(positions) {
         let d = high - low;
@@ -102,7 +106,32 @@ fn mesh_findings(mesh: &MeshData, positions: &[Vec3], report: &mut Report) {
         }
         faces = turned;
     }
-    for problem in diagnose(positions, &faces) {
+    let seams = [ProblemKind::UnweldedSeam, ProblemKind::CoincidentVertices];
+    let problems = diagnose(positions, &faces);
+    // What is mended when it is used is no error.
+    let faulty = problems.iter().any(|p| p.severity == Severity::Error);
+    let mendable = faulty && {
+        let [low, high] = bounding_box(positions).unwrap_or_default();
+        let tolerance = 1e-6 * (high - low).norm();
+        let settings = MendSettings { tolerance, crumb: 1e-3, reshape: true, hole: 0.0 };
+        let mended = mend(positions, &faces, &settings);
+        let left = diagnose(&mended.positions, &mended.faces);
+        let sound = left.iter().all(|p| p.severity != Severity::Error);
+        if sound {
+            let words = mended.counts.words().join("; ");
+            report.warning(format!(
+                "it is mended when it is used: {words}; results are written as the file is"
+            ));
+        }
+        sound
+    };
+    for mut problem in problems {
+        if mendable {
+            problem.severity = problem.severity.min(Severity::Warning);
+        }
+        if sewn && seams.contains(&problem.kind) {
+            continue;
+        }
         report.add(problem.severity, format!("{}; {}", problem.message, problem.remedy));
     }
 }
@@ -130,6 +159,28 @@ fn check_scene(path: &Path, report: &mut Report) {
             scene_error(&error, report);
         }
     }
+    match loaded_colliders(&scene) {
+        Err(error) => scene_error(&error, report),
+        Ok(colliders) => {
+            for (i, loaded) in colliders.iter().enumerate() {
+                let table = &scene.colliders[i];
+                let name = table.mesh.as_deref().unwrap_or("a solid");
+                report.section(format!("Collider {i} ({name})"));
+                let gap = 1e3 * loaded.collider.gap();
+                report.fact(format!("friction {:.3}, gap {gap:.3} mm", table.friction));
+                if let Some(path) = &table.mesh
+                    && let Ok(mesh) = read_mesh(scene.resolve(path))
+                {
+                    report.fact(format!(
+                        "{} vertices, {} faces",
+                        mesh.positions.len(),
+                        mesh.faces.len()
+                    ));
+                }
+                loaded.notes.iter().for_each(|note| report.note(note.clone()));
+            }
+        }
+    }
     for i in 0..scene.shells.len() {
         let loaded = load_shell(&scene, i);
         let name = loaded.as_ref().map_or_else(|_| String::new(), |l| format!(" ({})", l.name));
@@ -152,7 +203,19 @@ fn scene_error(error: &SceneError, report: &mut Report) {
 
 fn shell_findings(scene: &Scene, i: usize, loaded: &LoadedShell, g: f64, report: &mut Report) {
     let shell = &loaded.shell;
-    mesh_findings(&loaded.mesh, &shell.positions, report);
+    let place = |p: &[f64; 3]| Vec3::from(loaded.axes.to_internal(*p));
+    let places: Vec<Vec3> = loaded.mesh.positions.iter().map(place).collect();
+    mesh_findings(&loaded.mesh, &places, !shell.seams.is_empty(), report);
+    if !shell.seams.is_empty() {
+        let (apart, sewn) = (shell.topology.components(), shell.sewn_topology().components());
+        report.fact(format!("sewn, its {} panels make {} piece(s)", apart.count, sewn.count));
+    }
+    // What the reader and the orientation say is said above.
+    let said =
+        |note: &&String| !loaded.mesh.notes.contains(note) && !note.contains("other way round");
+    for note in loaded.notes.iter().filter(said) {
+        report.note(note.clone());
+    }
     rest_findings(scene, i, loaded, report);
     material::findings(&scene.shells[i], loaded, g, report);
     let (held, n) = (shell.pins.len(), shell.topology.vertex_count());

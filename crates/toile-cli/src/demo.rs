@@ -31,7 +31,7 @@ pub(crate) fn run(args: &DemoArgs, global: &Global) -> Result<Outcome, Failure> 
         ));
     }
     let scene = load_scene(&path)?;
-    let found = invert_to(&scene, &args.out, &invert_settings(&scene), 10.0, None, global)?;
+    let found = invert_to(&scene, &args.out, &invert_settings(&scene), None, 10.0, None, global)?;
     if speak {
         if let Some(sag) = found.result.naive_sag {
             json::print(&format!(

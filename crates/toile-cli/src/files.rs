@@ -123,14 +123,15 @@ impl Joined {
                 joined.positions.extend(&each[i]);
             } else {
                 let metres = Axes { scale: 1.0, ..loaded.axes };
-                joined
-                    .positions
-                    .extend(drape.positions(i).iter().map(|p| metres.to_file((*p).into())));
+                let start =
+                    |v: usize| Vec3::from(loaded.axes.to_internal(loaded.mesh.positions[v]));
+                let places = loaded.spread(&drape.positions(i), start);
+                joined.positions.extend(places.iter().map(|p| metres.to_file((*p).into())));
             }
             joined.faces.extend(loaded.mesh.faces.iter().map(|f| f.map(|v| base + v)));
-            joined.fields.stretch.extend(&fields[i].stretch);
-            joined.fields.bending.extend(&fields[i].bending);
-            joined.fields.residual.extend(&fields[i].residual);
+            joined.fields.stretch.extend(loaded.spread(&fields[i].stretch, |_| 0.0));
+            joined.fields.bending.extend(loaded.spread(&fields[i].bending, |_| 0.0));
+            joined.fields.residual.extend(loaded.spread(&fields[i].residual, |_| 0.0));
             let group = Group {
                 vertices: (base..joined.positions.len() as u32).collect(),
                 faces: (first_face..joined.faces.len() as u32).collect(),
@@ -165,7 +166,7 @@ fn write_glb_of(out: &Path, drape: &Drape, fields: &[Fields]) -> Result<(), Writ
         .map(|(i, loaded)| GlbMesh {
             name: &loaded.name,
             positions: &points[i],
-            faces: &loaded.mesh.faces,
+            faces: loaded.shell.topology.faces(),
             colors: Some(&colors[i]),
         })
         .collect();
@@ -202,7 +203,7 @@ pub(crate) fn write_picture(
         .zip(&points)
         .map(|(loaded, points)| PictureMesh {
             positions: points,
-            faces: &loaded.mesh.faces,
+            faces: loaded.shell.topology.faces(),
             paint: Paint::Cloth,
         })
         .collect();

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use toile::geometry::Vec3;
+use toile::inverse::reference::ReferenceSettings;
 use toile::inverse::{InverseSettings, InverseStep, Phase};
 use toile::io::{Scene, load_scene};
 use toile::report::picture::Point;
@@ -40,7 +41,9 @@ pub(crate) fn run(args: &InvertArgs, global: &Global) -> Result<Outcome, Failure
     make_folder(&args.out)?;
     let live = Live::start(&args.out, args.live, global)?;
     let (minutes, teller) = (args.minutes, live.teller());
-    let found = invert_to(&scene, &args.out, &settings, minutes, teller, global)?;
+    let published = args.method.published(args.flat_start);
+    let found =
+        invert_to(&scene, &args.out, &settings, published.as_ref(), minutes, teller, global)?;
     live.stay(global);
     let certified = found.result.certificate.certified;
     Ok(if certified { Outcome::Good } else { Outcome::Doubtful })
@@ -51,6 +54,7 @@ pub(crate) fn invert_to(
     scene: &Scene,
     out: &Path,
     settings: &InverseSettings,
+    published: Option<&ReferenceSettings>,
     minutes: f64,
     live: Option<Teller>,
     global: &Global,
@@ -67,9 +71,12 @@ pub(crate) fn invert_to(
         watched.borrow_mut().see(step);
         progress.tell(share(step), &words(step)) && in_time()
     };
-    let found = toile::invert_shown(scene, settings, observe, |rest| {
-        watched.borrow_mut().show(&rest);
-    });
+    let found = match published {
+        None => toile::invert_shown(scene, settings, observe, |rest| {
+            watched.borrow_mut().show(&rest);
+        }),
+        Some(published) => toile::invert_by_reference(scene, settings, published, observe),
+    };
     let watched = watched.into_inner();
     progress.finish();
     let found = found?;
@@ -246,6 +253,16 @@ pub(crate) fn summary(found: &SceneInversion, seconds: f64) -> String {
         lines.extend(loaded.notes.iter().map(|note| format!("  note: {note}")));
     }
     let touching = &result.touching;
+    let sewing = &touching.sewing;
+    if sewing.open > 0 {
+        lines.push(format!(
+            "{} of {} stitches were open, by {:.3} mm at most: closed by moving vertices {:.3} mm at most",
+            sewing.open,
+            sewing.stitches,
+            1e3 * sewing.widest,
+            1e3 * sewing.longest_move
+        ));
+    }
     if !touching.contacts.is_empty() {
         lines.push(format!("{} vertices touch colliders", touching.contacts.len()));
         if touching.pushed_out + touching.drawn_in > 0 {

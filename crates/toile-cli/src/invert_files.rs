@@ -42,14 +42,21 @@ pub(crate) fn write_all(
             names.push(name);
         }
     }
-    let joined = Joined::new(scene, found);
+    names.extend(write_mended(out, found)?);
     if several {
-        for (kind, points) in [("rest", &joined.rest), ("equilibrium", &joined.equilibrium)] {
+        for (kind, positions) in [("rest", &result.rest), ("equilibrium", &result.equilibrium)] {
             let name = format!("{kind}.obj");
-            write_obj(out.join(&name), points, &joined.faces, &ObjWriter::default())?;
+            let (mut points, mut faces) = (Vec::new(), Vec::new());
+            for (i, loaded) in found.shells.iter().enumerate() {
+                let base = points.len() as u32;
+                points.extend(found.to_file(i, &positions[found.range(i)]));
+                faces.extend(loaded.mesh.faces.iter().map(|f| f.map(|v| base + v)));
+            }
+            write_obj(out.join(&name), &points, &faces, &ObjWriter::default())?;
             names.push(name);
         }
     }
+    let joined = Joined::new(scene, found);
     let columns: Vec<(&str, &[f64])> =
         joined.fields.iter().map(|(name, values)| (*name, values.as_slice())).collect();
     let extras = PlyWriter { fields: &columns, comment: Some("toile: maps"), groups: None };
@@ -88,13 +95,45 @@ pub(crate) fn write_all(
     Ok(names)
 }
 
+/// Of shells that were mended or sewn, what the simulation needs: the surface as it was computed with, and its stitches.
+fn write_mended(out: &Path, found: &SceneInversion) -> Result<Vec<String>, WriteError> {
+    let several = found.shells.len() > 1;
+    let mut names = Vec::new();
+    for (i, loaded) in found.shells.iter().enumerate() {
+        let range = found.range(i);
+        if loaded.is_mended() {
+            let shapes = [("rest", &found.result.rest), ("equilibrium", &found.result.equilibrium)];
+            for (kind, shape) in shapes {
+                let name = shape_name(&format!("mended_{kind}"), i, several);
+                let comment = Some("toile: the surface that was computed with");
+                let extras = ObjWriter { comment, ..ObjWriter::default() };
+                let to_file = |p: &Vec3| loaded.axes.to_file((*p).into());
+                let points: Vec<[f64; 3]> = shape[range.clone()].iter().map(to_file).collect();
+                write_obj(out.join(&name), &points, loaded.shell.topology.faces(), &extras)?;
+                names.push(name);
+            }
+        }
+        if !loaded.shell.seams.is_empty() {
+            let name = shape_name("stitches", i, several);
+            atomic_write(out.join(&name), |w| {
+                writeln!(w, "# toile: vertex i meets (1 - w) a + w b; vertices counted from 0")?;
+                for s in &loaded.shell.seams {
+                    writeln!(w, "stitch {} {} {} {}", s.vertex, s.edge[0], s.edge[1], s.weight)?;
+                }
+                Ok(())
+            })?;
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
 fn shape_name(kind: &str, shell: usize, several: bool) -> String {
     if several { format!("{kind}_{shell}.obj") } else { format!("{kind}.obj") }
 }
 
 /// All shells in one mesh, in the units of the first, with numbers per vertex.
 struct Joined {
-    rest: Vec<[f64; 3]>,
     equilibrium: Vec<[f64; 3]>,
     faces: Vec<[u32; 3]>,
     fields: Vec<(&'static str, Vec<f64>)>,
@@ -110,7 +149,7 @@ impl Joined {
         for (i, loaded) in found.shells.iter().enumerate() {
             let range = found.range(i);
             let base = range.start as u32;
-            faces.extend(loaded.mesh.faces.iter().map(|f| f.map(|v| base + v)));
+            faces.extend(loaded.shell.topology.faces().iter().map(|f| f.map(|v| base + v)));
             let fields = found.fields(i);
             stretch.extend(fields.stretch);
             bending.extend(fields.bending);
@@ -137,12 +176,7 @@ impl Joined {
             ("friction_used", used),
         ];
         fields.extend(result.unheld.clone().map(|force| ("unheld_force", force)));
-        Self {
-            rest: result.rest.iter().map(to_file).collect(),
-            equilibrium: result.equilibrium.iter().map(to_file).collect(),
-            faces,
-            fields,
-        }
+        Self { equilibrium: result.equilibrium.iter().map(to_file).collect(), faces, fields }
     }
 }
 
@@ -233,7 +267,7 @@ fn write_side_by_side(path: &Path, found: &SceneInversion) -> Result<(), WriteEr
     let mut faces = Vec::new();
     for (i, loaded) in found.shells.iter().enumerate() {
         let base = found.range(i).start as u32;
-        faces.extend(loaded.mesh.faces.iter().map(|f| f.map(|v| base + v)));
+        faces.extend(loaded.shell.topology.faces().iter().map(|f| f.map(|v| base + v)));
     }
     let mut shapes: Vec<(&str, &[Vec3])> =
         vec![("target", &target), ("rest", &result.rest), ("equilibrium", &result.equilibrium)];
@@ -265,8 +299,12 @@ fn simulation(scene: &Scene, found: &SceneInversion) -> Scene {
         std::fs::canonicalize(&place).unwrap_or(place).to_string_lossy().into_owned()
     };
     for (i, shell) in new.shells.iter_mut().enumerate() {
-        shell.mesh = MeshSource::File(shape_name("equilibrium", i, several));
-        shell.rest = Some(Rest::File(shape_name("rest", i, several)));
+        let prefix = if found.shells[i].is_mended() { "mended_" } else { "" };
+        let name = |kind: &str| shape_name(&format!("{prefix}{kind}"), i, several);
+        shell.mesh = MeshSource::File(name("equilibrium"));
+        shell.rest = Some(Rest::File(name("rest")));
+        let sewn = !found.shells[i].shell.seams.is_empty();
+        shell.stitches = sewn.then(|| shape_name("stitches", i, several));
         shell.velocity = None;
         // What held by place or by name holds by number.
         if let Some(pins) = &mut shell.pins {

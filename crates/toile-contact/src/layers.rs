@@ -11,7 +11,7 @@ use crate::touch::check_positions;
 /// Leaves per task.
 pub(crate) const LEAF_BLOCK: usize = 32;
 
-/// A vertex and a face, or two edges, that share no vertex.
+/// A vertex and a face, or two edges, that share no vertex and are not sewn together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LayerPair {
     /// A vertex and a face.
@@ -91,7 +91,7 @@ impl Layers {
         self.bvh.leaf_count()
     }
 
-    /// Visits edges and faces without common vertex whose boxes overlap, each pair once in all.
+    /// Visits edges and faces without common vertex or seam whose boxes overlap, each pair once in all.
     pub(crate) fn edge_face_pairs(&self, leaf: usize, mut visit: impl FnMut(u32, u32)) {
         let topology = &self.topology;
         self.bvh.pairs_of_leaf(leaf, |f, g| {
@@ -100,7 +100,8 @@ impl Layers {
                 let others = topology.faces()[other as usize];
                 for m in (0..3).filter(|m| self.owners[own as usize] & (8 << m) != 0) {
                     let ends = [corners[(m + 1) % 3], corners[(m + 2) % 3]];
-                    if !others.contains(&ends[0]) && !others.contains(&ends[1]) {
+                    let apart = !others.contains(&ends[0]) && !others.contains(&ends[1]);
+                    if apart && !topology.are_sewn(&ends, &others) {
                         visit(topology.face_edges()[own as usize][m], other);
                     }
                 }
@@ -125,6 +126,7 @@ impl Layers {
             for (bits, own, other, corners) in [(my, mine, g, yours), (your, yours, f, mine)] {
                 for m in (0..3).filter(|m| bits & (1 << m) != 0) {
                     if !corners.contains(&own[m])
+                        && !topology.are_sewn(&[own[m]], &corners)
                         && keep(&[own[m], corners[0], corners[1], corners[2]], 1)
                     {
                         visit(LayerPair::VertexFace { vertex: own[m], face: other });
@@ -135,7 +137,13 @@ impl Layers {
                 let (a, b) = (mine[(m + 1) % 3], mine[(m + 2) % 3]);
                 for k in (0..3).filter(|k| your & (8 << k) != 0) {
                     let (c, d) = (yours[(k + 1) % 3], yours[(k + 2) % 3]);
-                    if a != c && a != d && b != c && b != d && keep(&[a, b, c, d], 2) {
+                    if a != c
+                        && a != d
+                        && b != c
+                        && b != d
+                        && !topology.are_sewn(&[a, b], &[c, d])
+                        && keep(&[a, b, c, d], 2)
+                    {
                         let e = topology.face_edges()[f as usize][m];
                         let h = topology.face_edges()[g as usize][k];
                         visit(LayerPair::EdgeEdge { first: e.min(h), second: e.max(h) });

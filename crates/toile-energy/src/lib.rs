@@ -36,6 +36,7 @@ mod koiter_stencil;
 mod moment;
 mod stencil;
 mod stiffness;
+mod thread;
 mod tie;
 
 pub use anchor::Anchor;
@@ -47,4 +48,5 @@ pub use koiter::{KoiterFace, KoiterRest, Membrane};
 pub use moment::EdgeMoment;
 pub use stencil::{Curvature, MaterialEnergy, StencilEnergy, check_derivatives, check_material};
 pub use stiffness::{ShellStiffness, orthotropic_3d};
+pub use thread::Thread;
 pub use tie::Tie;

@@ -11,6 +11,7 @@ mod error;
 pub mod generate;
 mod half_edges;
 pub mod measure;
+mod mend;
 mod mesh;
 mod orient;
 mod rng;
@@ -24,6 +25,7 @@ pub use curvature::{
 };
 pub use diagnose::{Element, Problem, ProblemKind, Severity, diagnose};
 pub use error::MeshError;
+pub use mend::{MendCounts, MendSettings, Mended, is_surface, meeting_borders, mend};
 pub use mesh::TriMesh;
 pub use orient::orient_consistently;
 pub use shape::{bounding_box, face_areas, face_normals, size, vertex_areas, vertex_normals};

@@ -27,7 +27,7 @@ impl Edge {
     }
 }
 
-/// The pieces of a mesh that share no vertex.
+/// The pieces of a mesh that share no vertex and are not sewn together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Components {
     /// How many pieces there are.
@@ -53,6 +53,8 @@ pub struct Topology {
     vertex_starts: Vec<u32>,
     vertex_faces: Vec<u32>,
     on_boundary: Vec<bool>,
+    /// Vertices each vertex is sewn to; empty where nothing is sewn.
+    sewn: Vec<Vec<u32>>,
 }
 
 impl Topology {
@@ -79,7 +81,43 @@ impl Topology {
             }
         }
         let (vertex_starts, vertex_faces) = faces_by_vertex(vertex_count, &faces);
-        Ok(Self { faces, edges, face_edges, vertex_starts, vertex_faces, on_boundary })
+        let sewn = Vec::new();
+        Ok(Self { faces, edges, face_edges, vertex_starts, vertex_faces, on_boundary, sewn })
+    }
+
+    /// The same with pairs of vertices sewn together, besides those that were: pieces hang together there, and
+    /// parts of the surface that meet at a seam are neighbours, not layers.
+    ///
+    /// Panics if there is no such vertex.
+    #[must_use]
+    pub fn with_sewn(mut self, pairs: impl IntoIterator<Item = [u32; 2]>) -> Self {
+        for [a, b] in pairs {
+            if self.sewn.is_empty() {
+                self.sewn = vec![Vec::new(); self.vertex_count()];
+            }
+            self.sewn[a as usize].push(b);
+            self.sewn[b as usize].push(a);
+        }
+        for others in &mut self.sewn {
+            others.sort_unstable();
+            others.dedup();
+        }
+        self
+    }
+
+    /// Vertices that a vertex is sewn to, in increasing order. Panics if there is no such vertex.
+    pub fn sewn_to(&self, vertex: usize) -> &[u32] {
+        if self.sewn.is_empty() {
+            assert!(vertex < self.vertex_count(), "no vertex {vertex}");
+            return &[];
+        }
+        &self.sewn[vertex]
+    }
+
+    /// Whether a vertex of the first kind is sewn to one of the second.
+    pub fn are_sewn(&self, first: &[u32], second: &[u32]) -> bool {
+        !self.sewn.is_empty()
+            && first.iter().any(|&a| self.sewn[a as usize].iter().any(|b| second.contains(b)))
     }
 
     /// Number of vertices, with or without faces.
@@ -195,14 +233,24 @@ impl Topology {
         hits.next().expect("the face contains the vertex").0
     }
 
-    /// The pieces that share no vertex.
+    /// The pieces that share no vertex and are not sewn together.
     pub fn components(&self) -> Components {
-        components(self.vertex_count(), &self.faces)
+        let pairs = self.sewn.iter().enumerate();
+        let pairs = pairs.flat_map(|(a, others)| others.iter().map(move |&b| [a as u32, b]));
+        joined_components(self.vertex_count(), &self.faces, pairs)
     }
 }
 
 /// Pieces of a face set with valid indices, joined through common vertices.
 pub(crate) fn components(vertex_count: usize, faces: &[[u32; 3]]) -> Components {
+    joined_components(vertex_count, faces, std::iter::empty())
+}
+
+fn joined_components(
+    vertex_count: usize,
+    faces: &[[u32; 3]],
+    pairs: impl Iterator<Item = [u32; 2]>,
+) -> Components {
     let mut parent: Vec<u32> = (0..vertex_count as u32).collect();
     fn root(parent: &mut [u32], mut v: u32) -> u32 {
         while parent[v as usize] != v {
@@ -219,6 +267,10 @@ pub(crate) fn components(vertex_count: usize, faces: &[[u32; 3]]) -> Components 
             let first = root(&mut parent, first);
             parent[first.max(other) as usize] = first.min(other);
         }
+    }
+    for [a, b] in pairs {
+        let (a, b) = (root(&mut parent, a), root(&mut parent, b));
+        parent[a.max(b) as usize] = a.min(b);
     }
     let mut label = vec![None; vertex_count];
     let mut count = 0;
@@ -395,6 +447,17 @@ mod tests {
         assert_eq!(pieces.of_face, [0, 1, 0]);
         assert_eq!(pieces.of_vertex[3], None);
         assert_eq!(pieces.of_vertex[7], Some(0));
+    }
+
+    #[test]
+    fn sewn_pieces_are_one() {
+        let faces = vec![[0, 1, 2], [3, 4, 5], [6, 7, 8]];
+        let topology = Topology::new(9, faces).unwrap().with_sewn([[4, 2], [2, 4], [3, 1]]);
+        let pieces = topology.components();
+        assert_eq!(pieces.count, 2);
+        assert_eq!(pieces.of_face, [0, 0, 1]);
+        assert_eq!(topology.sewn_to(2), [4]);
+        assert!(topology.are_sewn(&[0, 1], &[3, 7]) && !topology.are_sewn(&[0, 6], &[3, 7]));
     }
 
     #[test]

@@ -116,6 +116,7 @@ mod tests {
             material,
             areal_density: 0.4,
             pins: vec![0, 1, 4],
+            seams: Vec::new(),
         }
     }
 

@@ -2,14 +2,14 @@
 
 use toile_contact::Contact;
 use toile_geometry::Vec3;
-use toile_sim::Certificate;
+use toile_sim::{CERTIFIED_RESIDUAL, Certificate};
 
 use crate::exact::Exact;
 use crate::feasible::{self, Support};
 use crate::judge::{distances, judge, made_as_drawn};
 use crate::nearest::{Found, Ground};
 use crate::settle::Carrying;
-use crate::touch::{nearest, touch};
+use crate::touch::{nearest, prepare};
 use crate::{Garment, InverseError, TargetContact, Touching};
 
 /// Settings of an inversion.
@@ -18,6 +18,9 @@ pub struct InverseSettings {
     /// Vertices that are at most this much farther from a collider than its gap touch it \[m\]. Default 0.5 mm: drawn
     /// garments hover by about that much.
     pub contact_tolerance: f64,
+    /// Stitches open by at most this much in the target are closed \[m\]. Default 5 mm: simulated garments keep the two sides of a seam
+    /// that far apart.
+    pub seam_tolerance: f64,
     /// Part of the friction that forces may use. Default 0.975 (Ly 2021, §5.3.4): strictly inside the cones, the
     /// equilibrium survives small changes.
     pub cone_part: f64,
@@ -37,6 +40,7 @@ impl Default for InverseSettings {
     fn default() -> Self {
         Self {
             contact_tolerance: 5e-4,
+            seam_tolerance: 5e-3,
             cone_part: 0.975,
             weight_step: 0.1,
             max_steps: 200,
@@ -92,6 +96,9 @@ pub struct Diagnosis {
     /// Factor on all stiffnesses with which the target would be held within 1 % as far as is known: one over the weight fraction, since only
     /// their ratio counts. Infinite when no part of the weight was carried.
     pub stiffness_factor: f64,
+    /// Where rounding alone keeps the forces from balancing: the flattest face of the rest shape (all shells numbered through) and its
+    /// altitude \[m\].
+    pub sliver: Option<(usize, f64)>,
 }
 
 /// A contact of the equilibrium.
@@ -162,8 +169,7 @@ pub fn invert_shown(
     let pinned = garment.pinned();
     let size = extent(&target);
     let mut touched = target.clone();
-    let touching =
-        touch(&mut touched, &garment.colliders, settings.contact_tolerance, size, |v| !pinned[v]);
+    let touching = prepare(&mut touched, garment, settings, size)?;
     check_held(garment, &touched, &pinned, &touching, settings)?;
     let least_friction = friction_needed(garment, &touched, &pinned, &touching)?;
     let carried = least_friction.is_none();
@@ -190,7 +196,8 @@ pub fn invert_shown(
     // A rest shape that holds the target exactly where it was drawn.
     let carrying = |c: &TargetContact| Carrying::vertex(c.vertex, c.collider, c.normal);
     let contacts: Vec<Carrying> = touching.contacts.iter().map(carrying).collect();
-    let mut exact = Exact::new(model, &touching.contacts, &edges, settings.cone_part)?;
+    let mut exact =
+        Exact::new(model, &touching.contacts, &garment.seams(), &edges, settings.cone_part)?;
     let mut within = 0.0;
     let mut found = None;
     let sticky = touching.contacts.iter().all(|c| c.friction > 0.0);
@@ -258,6 +265,7 @@ pub fn invert_shown(
         least_friction,
         weight_fraction: within,
         stiffness_factor: if within > 0.0 { 1.0 / within } else { f64::INFINITY },
+        sliver: rounding(&judged.certificate).then(|| flattest(garment, &rest)).flatten(),
     };
     explain(&mut judged.certificate, &diagnosis, garment, size);
     if !watch(Phase::Match, 0, 1.0, 0.0, 0) {
@@ -305,6 +313,7 @@ fn check(settings: &InverseSettings) -> Result<(), InverseError> {
         }
     };
     within("contact_tolerance", settings.contact_tolerance, 0.0, 1e3, "a length ≥ 0 [m]")?;
+    within("seam_tolerance", settings.seam_tolerance, 0.0, 1e3, "a length ≥ 0 [m]")?;
     within("cone_part", settings.cone_part, 1e-3, 1.0, "above 0 and at most 1")?;
     within("weight_step", settings.weight_step, 1e-4, 1.0, "between 0.0001 and 1")?;
     within("drift_time", settings.drift_time, 0.0, 1e4, "a time ≥ 0 [s]")?;
@@ -319,8 +328,7 @@ fn check_held(
     touching: &Touching,
     settings: &InverseSettings,
 ) -> Result<(), InverseError> {
-    let topology = garment.topology()?;
-    let components = topology.components();
+    let components = garment.topology()?.components();
     let mut held = vec![false; components.count];
     let mut size = vec![0; components.count];
     for (v, pinned) in pinned.iter().enumerate() {
@@ -363,8 +371,7 @@ fn friction_needed(
     pinned: &[bool],
     touching: &Touching,
 ) -> Result<Option<f64>, InverseError> {
-    let topology = garment.topology()?;
-    let components = topology.components();
+    let components = garment.topology()?.components();
     let mut mass = vec![0.0; components.count];
     let mut moment = vec![Vec3::zeros(); components.count];
     let mut free = vec![true; components.count];
@@ -411,6 +418,28 @@ fn friction_needed(
     Ok(worst)
 }
 
+/// Whether the forces balance but for rounding.
+fn rounding(c: &Certificate) -> bool {
+    let inside = c.cone_gap.is_none_or(|g| g <= CERTIFIED_RESIDUAL);
+    let stable = c.stability.is_some_and(|s| s > 0.0);
+    !c.certified && inside && stable && c.residual > CERTIFIED_RESIDUAL && c.residual < 1e-5
+}
+
+/// The face with the least altitude, and that.
+fn flattest(garment: &Garment, rest: &[Vec3]) -> Option<(usize, f64)> {
+    let mut base = 0;
+    let mut altitudes = Vec::new();
+    for shell in &garment.shells {
+        altitudes.extend(shell.topology.faces().iter().map(|f| {
+            let [a, b, c] = f.map(|v| rest[base + v as usize]);
+            let longest = (b - a).norm().max((c - b).norm()).max((a - c).norm());
+            (b - a).cross(&(c - a)).norm() / longest
+        }));
+        base += shell.positions.len();
+    }
+    altitudes.into_iter().enumerate().min_by(|a, b| a.1.total_cmp(&b.1))
+}
+
 /// Says what would have to change.
 fn explain(c: &mut Certificate, diagnosis: &Diagnosis, garment: &Garment, size: f64) {
     let far = c.target_error_max.unwrap_or(0.0) > 0.01 * size;
@@ -428,11 +457,11 @@ fn explain(c: &mut Certificate, diagnosis: &Diagnosis, garment: &Garment, size: 
         )),
         None => {
             let part = 100.0 * diagnosis.weight_fraction;
-            if diagnosis.weight_fraction <= 0.0 {
+            if diagnosis.weight_fraction <= 0.0 && diagnosis.sliver.is_none() {
                 words.push(
                     "too soft or too heavy: no part of the weight was carried within 1 % of the size from the target".into(),
                 );
-            } else if diagnosis.weight_fraction < 1.0 {
+            } else if diagnosis.weight_fraction < 1.0 && diagnosis.sliver.is_none() {
                 words.push(format!(
                     "too soft or too heavy: {part:.0} % of the weight was carried within 1 % of the size from the target; make \
                      it {:.1} times stiffer or lighter",
@@ -440,6 +469,12 @@ fn explain(c: &mut Certificate, diagnosis: &Diagnosis, garment: &Garment, size: 
                 ));
             }
         }
+    }
+    if let Some((face, altitude)) = diagnosis.sliver {
+        words.push(format!(
+            "that is rounding where triangles are flat: face {face} is {:.2e} mm high; remesh it",
+            1e3 * altitude
+        ));
     }
     if far && c.certified {
         words.push(format!(

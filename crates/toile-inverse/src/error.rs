@@ -25,6 +25,21 @@ pub enum InverseError {
         /// How near its nearest vertex is \[m\].
         nearest: f64,
     },
+    /// The target is not sewn.
+    #[error(
+        "{count} stitches are open in the target, the one of vertex {vertex} by {gap:.2e} m, more than {tolerance:.2e} m: the target must \
+         be the garment as sewn, not its panels; let `toile simulate` draw the seams together first, or raise `seam_tolerance`"
+    )]
+    OpenSeam {
+        /// How many are open too far.
+        count: usize,
+        /// The sewn vertex of the widest.
+        vertex: usize,
+        /// How far it is open \[m\].
+        gap: f64,
+        /// How far it may be \[m\].
+        tolerance: f64,
+    },
     /// A setting is out of range.
     #[error("{what} is {value}; it must be {must}")]
     BadSetting {

@@ -13,7 +13,7 @@
 use nalgebra::Matrix3;
 use toile_energy::Curvature;
 use toile_geometry::Vec3;
-use toile_sim::{MixedPattern, Model, State, force_unit};
+use toile_sim::{MixedPattern, Model, State, Stitch, force_unit};
 use toile_solve::{Cholesky, SolveError};
 
 use crate::kkt::{Kkt, Rows, Weights};
@@ -39,7 +39,7 @@ const LEAST_PART: f64 = 0.02;
 const EDGE_CHANGE: f64 = 0.5;
 
 /// Factorisations on the way to the full weight at most.
-const MOST_STEPS: usize = 150;
+const MOST_STEPS: usize = 90;
 /// Least part of the weight worth asking for.
 const LEAST_LOAD: f64 = 5e-4;
 /// Force that counts as balanced, in units of a vertex's weight.
@@ -53,6 +53,9 @@ const SPRINGS: f64 = 1e-3;
 const PRESSED: f64 = 1e-6;
 /// Steps towards the best rest shape with springs at most.
 const NEARLY: usize = 12;
+
+/// How a thread yields: forces of seams are free, up to this in the square.
+const THREAD: f64 = 1e5;
 
 /// Sees steps so far, part of the weight and the largest force that is not balanced; `false` ends the search.
 pub(crate) type Watch<'a> = dyn FnMut(usize, f64, f64, &dyn Fn() -> Vec<Vec3>) -> bool + 'a;
@@ -112,6 +115,10 @@ pub(crate) struct Exact {
     pub(crate) rest: State,
     /// Contact forces in units of force.
     forces: Vec<Vec3>,
+    /// Stitches as the nodes they join with their weights, and the forces of their threads in units of force: at the target, where the seams
+    /// are closed, threads carry nothing by themselves.
+    seams: Vec<Vec<(usize, f64)>>,
+    threads: Vec<Vec3>,
     /// Part of the weight that is carried.
     pub(crate) load: f64,
     length: f64,
@@ -132,6 +139,7 @@ struct Point {
     x: State,
     rest: State,
     forces: Vec<Vec3>,
+    threads: Vec<Vec3>,
     load: f64,
 }
 
@@ -147,6 +155,7 @@ impl Exact {
     pub(crate) fn new(
         mut model: Model,
         touching: &[TargetContact],
+        seams: &[Stitch],
         edges: &[(u32, u32)],
         cone_part: f64,
     ) -> Result<Self, InverseError> {
@@ -180,6 +189,16 @@ impl Exact {
                 }
             })
             .collect();
+        let node = |(v, w): (u32, f64)| (model.vertices()[v as usize] as usize, w);
+        let joined: Vec<Vec<(usize, f64)>> = seams
+            .iter()
+            .map(|s| {
+                // Pins carry what is sewn to them.
+                let free = |(v, _): &(usize, f64)| !pinned[first[*v]];
+                let all = s.carriers().into_iter().filter(|(_, w)| *w != 0.0).map(node);
+                all.filter(free).collect()
+            })
+            .collect();
         let mean = total / model.vertex_count().max(1) as f64;
         let ground: Vec<f64> = model
             .graph()
@@ -211,6 +230,8 @@ impl Exact {
             rest_held,
             edges: edges.to_vec(),
             forces: vec![Vec3::zeros(); touching.len()],
+            threads: vec![Vec3::zeros(); seams.len()],
+            seams: joined,
             x,
             rest,
             load: 0.0,
@@ -262,7 +283,8 @@ impl Exact {
     pub(crate) fn nearly(&mut self, watch: &mut Watch<'_>) -> Result<(), InverseError> {
         let (x, rest) = (self.model.start().clone(), self.target.clone());
         let forces = self.contacts.iter().map(|c| c.normal * c.typical).collect();
-        self.return_to(Point { x, rest, forces, load: 1.0 });
+        let threads = vec![Vec3::zeros(); self.seams.len()];
+        self.return_to(Point { x, rest, forces, threads, load: 1.0 });
         let mut left = self.left();
         for _ in 0..NEARLY {
             if !left.largest.is_finite() || !self.tell(&left, watch) {
@@ -304,12 +326,19 @@ impl Exact {
             x: self.x.clone(),
             rest: self.rest.clone(),
             forces: self.forces.clone(),
+            threads: self.threads.clone(),
             load: self.load,
         }
     }
 
     fn return_to(&mut self, point: Point) {
-        Point { x: self.x, rest: self.rest, forces: self.forces, load: self.load } = point;
+        Point {
+            x: self.x,
+            rest: self.rest,
+            forces: self.forces,
+            threads: self.threads,
+            load: self.load,
+        } = point;
         self.model.set_load(self.load);
         self.model.set_rest(&self.rest);
     }
@@ -322,7 +351,10 @@ impl Exact {
     ) {
         from.x.advanced_into(dx, part, &mut self.x);
         from.rest.advanced_into(drest, part, &mut self.rest);
-        for (f, (s, d)) in self.forces.iter_mut().zip(from.forces.iter().zip(dforces)) {
+        // Those of contacts, then those of threads.
+        let now = self.forces.iter_mut().chain(&mut self.threads);
+        let start = from.forces.iter().chain(&from.threads);
+        for (f, (s, d)) in now.zip(start.zip(dforces)) {
             *f = s + d * part;
         }
         self.model.set_rest(&self.rest);
@@ -354,6 +386,9 @@ impl Exact {
             } else {
                 c.normal * (c.typical * load)
             };
+        }
+        if self.load > 0.0 {
+            self.threads.iter_mut().for_each(|f| *f *= load / self.load);
         }
         self.load = load;
         self.model.set_load(load);
@@ -447,6 +482,14 @@ impl Exact {
                 rows[multiplier + k] -= force[k];
             }
         }
+        for (carriers, force) in self.seams.iter().zip(&self.threads) {
+            for &(node, weight) in carriers {
+                let (_, _, multiplier) = self.kkt.at(node);
+                for k in 0..3 {
+                    rows[multiplier + k] -= weight * force[k];
+                }
+            }
+        }
         for r in &rows {
             // NaN must not be lost.
             largest = if r.is_nan() { f64::NAN } else { largest.max(r.abs()) };
@@ -486,6 +529,9 @@ impl Exact {
             &self.rest_held,
             self.length / self.force,
         );
+        for carriers in &self.seams {
+            self.kkt.share(carriers, &(Matrix3::identity() * THREAD));
+        }
         self.kkt.factorize()
     }
 
@@ -519,7 +565,15 @@ impl Exact {
             let pull = Vec3::from_fn(|k, _| self.kkt.solution[multiplier + k]);
             b.compliance * if centring { pull - b.gradient } else { pull }
         };
-        let dforces = self.contacts.iter().zip(barriers).map(dforce).collect();
+        let thread = |carriers: &Vec<(usize, f64)>| {
+            let pull = |&(node, weight): &(usize, f64)| {
+                let (_, _, multiplier) = self.kkt.at(node);
+                Vec3::from_fn(|k, _| weight * self.kkt.solution[multiplier + k])
+            };
+            carriers.iter().map(pull).sum::<Vec3>() * THREAD
+        };
+        let pressed = self.contacts.iter().zip(barriers).map(dforce);
+        let dforces = pressed.chain(self.seams.iter().map(thread)).collect();
         (dx, drest, dforces)
     }
 

@@ -130,6 +130,7 @@ pub(crate) fn made_of(
             material,
             areal_density,
             pins: vec![],
+            seams: Vec::new(),
         }],
         gravity: Vec3::new(0.0, 0.0, -9.81),
         colliders,

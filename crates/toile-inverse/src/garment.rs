@@ -3,7 +3,7 @@
 use toile_contact::Collider;
 use toile_geometry::{Topology, Vec3};
 use toile_sim::dynamics::Surroundings;
-use toile_sim::{Model, ModelBuilder, Role, Shell, ShellNodes};
+use toile_sim::{Model, ModelBuilder, Role, Shell, ShellNodes, Stitch};
 
 use crate::InverseError;
 use crate::settle::{Carrying, ties};
@@ -53,7 +53,7 @@ impl Garment {
         pinned
     }
 
-    /// All shells as one surface.
+    /// All shells as one surface, sewn where they are.
     pub fn topology(&self) -> Result<Topology, InverseError> {
         let mut faces = Vec::new();
         let mut base = 0;
@@ -61,7 +61,23 @@ impl Garment {
             faces.extend(shell.topology.faces().iter().map(|f| f.map(|v| base + v)));
             base += shell.positions.len() as u32;
         }
-        Ok(Topology::new(base as usize, faces)?)
+        let sewn = self.seams();
+        Ok(Topology::new(base as usize, faces)?.with_sewn(sewn.iter().flat_map(Stitch::pairs)))
+    }
+
+    /// All seams, vertices numbered through.
+    pub fn seams(&self) -> Vec<Stitch> {
+        let mut base = 0;
+        let mut seams = Vec::new();
+        for shell in &self.shells {
+            seams.extend(shell.seams.iter().map(|s| Stitch {
+                vertex: base + s.vertex,
+                edge: s.edge.map(|v| base + v),
+                weight: s.weight,
+            }));
+            base += shell.positions.len() as u32;
+        }
+        seams
     }
 
     /// The shells with other positions and rest positions.
@@ -118,7 +134,7 @@ impl Garment {
         }
         let (springs, stencils) = ties(contacts, positions, &vertex_nodes, stiffness);
         builder.add::<_, 12, 4>(Role::Elastic, springs, stencils);
-        for c in contacts.iter().filter(|c| c.contact.count == 1) {
+        for c in contacts.iter().filter(|c| c.contact.count == 1 && !c.slides) {
             builder.fix(vertex_nodes[c.contact.vertices[0] as usize]);
         }
         Ok(builder.build()?)

@@ -2,7 +2,7 @@
 
 use toile_geometry::Vec3;
 use toile_sim::dynamics::Simulator;
-use toile_sim::{CERTIFIED_RESIDUAL, Certificate, SimError, equilibrium, relax};
+use toile_sim::{CERTIFIED_RESIDUAL, Certificate, SimError, equilibrium, relax, tied_vertices};
 use toile_solve::{NewtonSettings, Stop};
 
 use crate::design::extent;
@@ -77,6 +77,8 @@ fn balance(
 ) -> Result<(Vec<Vec3>, Vec<Carrying>, Certificate), InverseError> {
     let newton = NewtonSettings { tolerance: 1e-10, max_steps, ..NewtonSettings::default() };
     let pinned = garment.pinned();
+    // What is sewn to others rests where they do: held twice, its thread would be stretched.
+    let tied = tied_vertices(shape.len(), &garment.seams());
     let placed: Vec<_> = garment.colliders.iter().map(|c| c.at(0.0)).collect();
     let size = extent(shape);
     let mut positions = shape.to_vec();
@@ -121,7 +123,7 @@ fn balance(
             }
         }
         for (v, p) in positions.iter_mut().enumerate() {
-            if touches[v] {
+            if touches[v] || tied[v] {
                 continue;
             }
             let Some((c, gap)) = nearest(&placed, p) else { continue };

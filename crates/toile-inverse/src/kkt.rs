@@ -296,6 +296,26 @@ impl Kkt {
         self.values = values;
     }
 
+    /// Adds a force that acts on several nodes by weights and yields to its multiplier, the weighted sum of theirs; after [`Kkt::assemble`].
+    ///
+    /// The nodes must share a stencil of the model.
+    pub(crate) fn share(&mut self, carriers: &[(usize, f64)], compliance: &Matrix3<f64>) {
+        for &(a, wa) in carriers {
+            for &(b, wb) in carriers {
+                let (ma, mb) = (self.at(a).2, self.at(b).2);
+                for i in 0..3 {
+                    for j in 0..3 {
+                        if ma + i >= mb + j
+                            && let Some(at) = self.pattern.position(ma + i, mb + j)
+                        {
+                            self.values[at] -= wa * wb * compliance[(i, j)];
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     /// Factorises; `false` when there is no factor.
     pub(crate) fn factorize(&mut self) -> Result<bool, SolveError> {
         match self.ldlt.factorize(&self.values, Some(&self.signs)) {

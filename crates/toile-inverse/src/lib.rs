@@ -10,13 +10,16 @@ mod design;
 mod error;
 mod exact;
 mod feasible;
+pub mod found;
 pub mod gallery;
 mod garment;
 mod judge;
 mod kkt;
 mod nearest;
+pub mod reference;
 mod search;
 mod settle;
+mod slide;
 mod touch;
 
 pub use adjoint::{Adjoint, Pullback};
@@ -25,4 +28,4 @@ pub use design::{
 };
 pub use error::InverseError;
 pub use garment::{Garment, LayerContact};
-pub use touch::{TargetContact, Touching};
+pub use touch::{Sewing, TargetContact, Touching};

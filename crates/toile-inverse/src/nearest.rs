@@ -5,11 +5,12 @@
 
 use toile_contact::ContactKey;
 use toile_geometry::Vec3;
-use toile_sim::SimError;
+use toile_sim::{SimError, tied_vertices};
 
 use crate::judge::{Judged, judge, tie_stiffness};
 use crate::search::{Search, Steering};
 use crate::settle::{Carrying, settle};
+use crate::slide::slide;
 use crate::{Garment, InverseError, InverseSettings, Phase, TargetContact};
 
 /// What stays the same from trial to trial.
@@ -148,9 +149,9 @@ impl Ground<'_> {
             go_on &= watch(phase, 0, part, distance, 0);
             go_on
         };
-        let contacts = contacts.to_vec();
+        let held = contacts.to_vec();
         let stuck =
-            judge(garment, &without_drift, target, rest, shape, contacts, true, &mut observe);
+            judge(garment, &without_drift, target, rest, shape, held.clone(), true, &mut observe);
         let stuck = match stuck {
             Ok(judged) => Some(Found { rest: rest.to_vec(), judged, settled: false }),
             Err(InverseError::Sim(SimError::FlatRestFace { .. })) => return Ok(None),
@@ -161,6 +162,17 @@ impl Ground<'_> {
             return Ok(stuck);
         }
         let part = 0.95 * self.settings.cone_part;
+        // Let contacts slide; where that leads nowhere, let the garment go.
+        let mut seen = || watch(Phase::Drape, 0, 1.0, 0.0, 0);
+        if let Some(slid) = slide(garment, rest, shape, held, part, self.size, &mut seen)? {
+            let mut observe = |phase, part, distance| watch(phase, 0, part, distance, 0);
+            let (shape, held) = (&slid.positions, slid.contacts);
+            let judged =
+                judge(garment, &without_drift, target, rest, shape, held, true, &mut observe)?;
+            if judged.certificate.certified {
+                return Ok(Some(Found { rest: rest.to_vec(), judged, settled: true }));
+            }
+        }
         let mut moved = |part: f64, speed: f64| {
             go_on &= watch(Phase::Settle, 0, part, speed, 0);
             go_on
@@ -214,17 +226,19 @@ impl Ground<'_> {
             .collect();
         let steering = Steering { cone_part: self.settings.cone_part, drape_steps: 60 };
         let mut search = Search::new(model, self.touched, &held, self.edges.to_vec(), steering)?;
+        search.tied = tied_vertices(shape.len(), &garment.seams());
         let placed: Vec<_> = garment.colliders.iter().map(|c| c.at(0.0)).collect();
-        search.settle(TOLERANCE)?;
+        search.settle(TOLERANCE, &mut || watch(Phase::Drape, 0, 1.0, 0.0, 0))?;
         let start = search.merit;
         // No gain in distance may be paid for by contacts that slip.
         search.cone_weight *= 1.0 + start.value / held.len().max(1) as f64;
         let mut slow = 0;
         for _ in 0..STEPS {
             let before = search.steps;
-            let factor = search.improve(TOLERANCE)?;
+            let mut go_on = || watch(Phase::Drape, 0, 1.0, 0.0, 0);
+            let factor = search.improve(TOLERANCE, &mut go_on)?;
             *steps += search.steps - before;
-            search.review(&placed, 0.0, TOLERANCE)?;
+            search.review(&placed, 0.0, TOLERANCE, &mut go_on)?;
             let m = search.merit;
             if !watch(Phase::Match, *steps, 1.0, m.distance, m.outside) {
                 break;

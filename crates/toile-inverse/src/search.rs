@@ -66,6 +66,9 @@ const DARING: usize = 1;
 /// ... by this factor at most.
 const MOST_CLIMB: f64 = 1e3;
 
+/// Asked at every step of a draping: whether to go on.
+pub(crate) type GoOn<'a> = dyn FnMut() -> bool + 'a;
+
 /// How far a point is from what is wanted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Merit {
@@ -113,6 +116,8 @@ pub(crate) struct Search {
     pub(crate) steering: Steering,
     pub(crate) merit: Merit,
     pub(crate) steps: usize,
+    /// Vertices that rest where those do to which they are sewn; none when empty.
+    pub(crate) tied: Vec<bool>,
     hessian: Vec<f64>,
     mixed_values: Vec<f64>,
     gradient: Vec<f64>,
@@ -213,6 +218,7 @@ impl Search {
             steering,
             merit: Merit::default(),
             steps: 0,
+            tied: Vec::new(),
             model,
         })
     }
@@ -291,14 +297,15 @@ impl Search {
     }
 
     /// Drapes the model's present rest shape from `guess`.
-    pub(crate) fn drape(
+    fn drape(
         &self,
         guess: &State,
         tolerance: f64,
+        go_on: &mut GoOn<'_>,
     ) -> Result<Option<State>, InverseError> {
         let max_steps = self.steering.drape_steps;
         let settings = NewtonSettings { tolerance, max_steps, ..NewtonSettings::default() };
-        let found = relax(&self.model, guess, &settings, |_| true)?;
+        let found = relax(&self.model, guess, &settings, |_| go_on())?;
         let there = match found.stop {
             Stop::Minimum | Stop::Degenerate => true,
             Stop::Stagnation | Stop::StepLimit => found.residual <= 1e2 * tolerance,
@@ -308,8 +315,12 @@ impl Search {
     }
 
     /// Drapes where the search is, to a tighter tolerance.
-    pub(crate) fn settle(&mut self, tolerance: f64) -> Result<(), InverseError> {
-        if let Some(x) = self.drape(&self.x, tolerance)? {
+    pub(crate) fn settle(
+        &mut self,
+        tolerance: f64,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<(), InverseError> {
+        if let Some(x) = self.drape(&self.x, tolerance, go_on)? {
             self.x = x;
         }
         self.refresh();
@@ -324,6 +335,7 @@ impl Search {
         placed: &[PlacedCollider<'_>],
         slack: f64,
         tolerance: f64,
+        go_on: &mut GoOn<'_>,
     ) -> Result<bool, InverseError> {
         if placed.is_empty() {
             return Ok(false);
@@ -345,6 +357,9 @@ impl Search {
         }
         self.contacts = kept;
         for v in 0..self.model.vertex_count() {
+            if self.tied.get(v) == Some(&true) {
+                continue;
+            }
             let node = self.model.vertices()[v];
             let unknown = self.model.unknown(node);
             if self.model.fixed()[unknown] {
@@ -374,7 +389,7 @@ impl Search {
         }
         if changed {
             self.borders = vec![0.0; self.contacts.len()];
-            self.settle(tolerance)?;
+            self.settle(tolerance, go_on)?;
         }
         Ok(changed)
     }
@@ -385,6 +400,7 @@ impl Search {
         direction: &Direction,
         part: f64,
         tolerance: f64,
+        go_on: &mut GoOn<'_>,
     ) -> Result<Option<Trial>, InverseError> {
         let n = self.model.len();
         let Direction { dx, drest, allowed } = direction;
@@ -393,7 +409,7 @@ impl Search {
         self.x.advanced_into(dx, scale, &mut guess);
         self.rest.advanced_into(drest, scale, &mut rest);
         self.model.set_rest(&rest);
-        let Some(x) = self.drape(&guess, tolerance)? else {
+        let Some(x) = self.drape(&guess, tolerance, go_on)? else {
             return Ok(None);
         };
         let mut gradient = vec![0.0; n];
@@ -416,7 +432,11 @@ impl Search {
     }
 
     /// One improvement: the factor by which the merit fell (1 when nothing better was found).
-    pub(crate) fn improve(&mut self, tolerance: f64) -> Result<f64, InverseError> {
+    pub(crate) fn improve(
+        &mut self,
+        tolerance: f64,
+        go_on: &mut GoOn<'_>,
+    ) -> Result<f64, InverseError> {
         self.derivatives();
         self.soften();
         self.refresh();
@@ -427,11 +447,14 @@ impl Search {
         let start = (self.x.clone(), self.rest.clone(), self.merit);
         let damping = self.damping;
         for _ in 0..3 {
+            if !go_on() {
+                break;
+            }
             // A step that bends the rest shape stretches it to second order, and stiff cloth answers with large forces;
             // the next step takes them back. So steps may climb for a while before they are judged.
             for daring in 0..=DARING {
                 let Some(direction) = self.direction()? else { break };
-                let Some(trial) = self.attempt(&direction, 1.0, tolerance)? else { break };
+                let Some(trial) = self.attempt(&direction, 1.0, tolerance, go_on)? else { break };
                 let value = trial.merit.value;
                 if value < before {
                     let factor = value / before;

@@ -18,6 +18,8 @@ use crate::{Garment, InverseError};
 pub(crate) struct Carrying {
     pub(crate) contact: Contact,
     pub(crate) force: Vec3,
+    /// Whether it is held along its normal only, and carries across it what `force` says.
+    pub(crate) slides: bool,
 }
 
 /// Where a garment came to rest.
@@ -101,7 +103,7 @@ pub(crate) fn settle(
     let contacts = simulator
         .contact_forces()
         .iter()
-        .map(|f| Carrying { contact: f.contact, force: f.force })
+        .map(|f| Carrying { contact: f.contact, force: f.force, slides: false })
         .collect();
     Ok(Some(Settled { positions, contacts }))
 }
@@ -119,7 +121,7 @@ impl Carrying {
             velocity: Vec3::zeros(),
             friction: 0.0,
         };
-        Self { contact, force: Vec3::zeros() }
+        Self { contact, force: Vec3::zeros(), slides: false }
     }
 
     /// The cone of the contact with the true friction of the garment.
@@ -137,7 +139,7 @@ impl Carrying {
     }
 }
 
-/// The springs that hold contacts of several vertices, with the nodes they hold.
+/// The springs that hold contacts of several vertices and those that slide, with the nodes they hold.
 pub(crate) fn ties(
     contacts: &[Carrying],
     positions: &[Vec3],
@@ -146,7 +148,7 @@ pub(crate) fn ties(
 ) -> (Vec<Tie>, Vec<[u32; 4]>) {
     let mut springs = Vec::new();
     let mut nodes = Vec::new();
-    for c in contacts.iter().filter(|c| c.contact.count > 1) {
+    for c in contacts.iter().filter(|c| c.contact.count > 1 || c.slides) {
         let mut weights = [0.0; 4];
         let mut stencil = [toile_sim::NO_NODE; 4];
         let mut here = Vec3::zeros();
@@ -155,7 +157,9 @@ pub(crate) fn ties(
             stencil[k] = vertex_nodes[v as usize];
             here += positions[v as usize] * w;
         }
-        let stiffness = Matrix::identity() * stiffness;
+        let normal = c.contact.normal;
+        let held = if c.slides { normal * normal.transpose() } else { Matrix::identity() };
+        let stiffness = held * stiffness;
         springs.push(Tie { weights, point: here, stiffness, force: c.force });
         nodes.push(stencil);
     }

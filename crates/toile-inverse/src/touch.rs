@@ -2,6 +2,9 @@
 
 use toile_contact::{Collider, PlacedCollider};
 use toile_geometry::Vec3;
+use toile_sim::{close_seams, tied_vertices};
+
+use crate::{Garment, InverseError, InverseSettings};
 
 /// A vertex of the target on a collider.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +34,80 @@ pub struct Touching {
     pub longest_move: f64,
     /// The deepest point of the target inside a collider \[m\].
     pub deepest: f64,
+    /// What was done to the seams before.
+    pub sewing: Sewing,
+}
+
+/// The seams of a target, and what had to be moved to close them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sewing {
+    /// Stitches in all.
+    pub stitches: usize,
+    /// Stitches that were open.
+    pub open: usize,
+    /// By how much the widest was \[m\].
+    pub widest: f64,
+    /// The longest move that closed them \[m\].
+    pub longest_move: f64,
+}
+
+/// Closes the seams of the target, in `positions`, and moves what nearly touches to where it touches.
+pub(crate) fn prepare(
+    positions: &mut [Vec3],
+    garment: &Garment,
+    settings: &InverseSettings,
+    size: f64,
+) -> Result<Touching, InverseError> {
+    let pinned = garment.pinned();
+    let seams = garment.seams();
+    let sewing = sew(positions, garment, &pinned, settings.seam_tolerance)?;
+    // A vertex that is sewn to others rests where they do.
+    let tied = tied_vertices(positions.len(), &seams);
+    let may_touch = |v: usize| !pinned[v] && !tied[v];
+    let tolerance = settings.contact_tolerance;
+    let mut touching = touch(positions, &garment.colliders, tolerance, size, may_touch);
+    if sewing.stitches > 0 {
+        // Where the other side was moved onto a collider, this one follows.
+        let mut still = pinned;
+        for contact in &touching.contacts {
+            still[contact.vertex as usize] = true;
+        }
+        close_seams(positions, &seams, &still);
+    }
+    touching.sewing = sewing;
+    Ok(touching)
+}
+
+/// Closes the seams of a target that are open by no more than `tolerance` \[m\].
+fn sew(
+    positions: &mut [Vec3],
+    garment: &Garment,
+    pinned: &[bool],
+    tolerance: f64,
+) -> Result<Sewing, InverseError> {
+    let seams = garment.seams();
+    let mut sewing = Sewing { stitches: seams.len(), ..Sewing::default() };
+    let (mut worst, mut too_far) = (0, 0);
+    for stitch in &seams {
+        let gap = stitch.opening(positions).norm();
+        if gap > sewing.widest {
+            (sewing.widest, worst) = (gap, stitch.vertex as usize);
+        }
+        sewing.open += usize::from(gap > 1e-6);
+        too_far += usize::from(gap > tolerance);
+    }
+    if too_far > 0 {
+        return Err(InverseError::OpenSeam {
+            count: too_far,
+            vertex: worst,
+            gap: sewing.widest,
+            tolerance,
+        });
+    }
+    if sewing.widest > 0.0 {
+        sewing.longest_move = close_seams(positions, &seams, pinned);
+    }
+    Ok(sewing)
 }
 
 /// Moves shorter than this part of the size are rounding and left out.

@@ -4,16 +4,46 @@ use nalgebra::UnitQuaternion;
 use toile_contact::{
     Collider as SimCollider, ContactError, Keyframe, Motion, Shape, Sides as SimSides,
 };
-use toile_geometry::{Topology, TriMesh, Vec3, orient_consistently};
+use toile_geometry::{
+    MendSettings, Topology, TriMesh, Vec3, bounding_box, mend, orient_consistently,
+};
 
 use crate::axes::Axes;
+use crate::mesh::MeshData;
 use crate::scene::Scene;
 use crate::scene_contact::{Collider, Sides};
 use crate::scene_error::SceneError;
 
+/// A collider of a scene, and what was done to make it.
+#[derive(Clone, Debug)]
+pub struct LoadedCollider {
+    /// In metres with +z up.
+    pub collider: SimCollider,
+    /// What the user may want to know.
+    pub notes: Vec<String>,
+}
+
 /// The colliders of a scene, in metres with +z up; every problem points at a line of the scene.
 pub fn load_colliders(scene: &Scene) -> Result<Vec<SimCollider>, SceneError> {
+    Ok(loaded_colliders(scene)?.into_iter().map(|c| c.collider).collect())
+}
+
+/// The colliders of a scene with what was done to make them.
+pub fn loaded_colliders(scene: &Scene) -> Result<Vec<LoadedCollider>, SceneError> {
     (0..scene.colliders.len()).map(|index| Loader { scene, index }.load()).collect()
+}
+
+/// Vertices this close, as a part of the size, are one.
+const MEETING: f64 = 1e-6;
+/// Holes whose border squared is less than this part of the area of their piece are filled: necks, wrists, torn meshes, but no bowls.
+const HOLE: f64 = 1.0;
+
+/// A body as a surface.
+struct Body {
+    mesh: TriMesh,
+    /// Vertex of the file of each vertex.
+    origin: Vec<u32>,
+    notes: Vec<String>,
 }
 
 struct Loader<'a> {
@@ -39,12 +69,13 @@ impl Loader<'_> {
         Vec3::from(self.axes(1.0).direction_to_internal(d))
     }
 
-    fn load(&self) -> Result<SimCollider, SceneError> {
+    fn load(&self) -> Result<LoadedCollider, SceneError> {
         let collider = &self.scene.colliders[self.index];
-        let (key, shape) = self.shape(collider)?;
+        let mut body = None;
+        let (key, shape) = self.shape(collider, &mut body)?;
         let help = "lengths are in metres, in the axes of the files";
         let shape = shape.map_err(|e| self.error(key, e, help))?;
-        let motion = self.motion(collider)?;
+        let motion = self.motion(collider, body.as_ref())?;
         let made = SimCollider::new(shape, motion).map_err(|e| self.error("motion", e, help))?;
         let made = made
             .with_friction(collider.friction)
@@ -53,20 +84,24 @@ impl Loader<'_> {
             Some(gap) => made.with_gap(gap).map_err(|e| self.error("gap", e, help))?,
             None => made,
         };
-        Ok(made.with_sides(match collider.sides {
+        let collider = made.with_sides(match collider.sides {
             Sides::Auto => SimSides::Auto,
             Sides::One => SimSides::One,
             Sides::Both => SimSides::Both,
-        }))
+        });
+        Ok(LoadedCollider { collider, notes: body.map(|b| b.notes).unwrap_or_default() })
     }
 
     fn shape(
         &self,
         c: &Collider,
+        body: &mut Option<Body>,
     ) -> Result<(&'static str, Result<Shape, ContactError>), SceneError> {
         let mut found: Vec<(&'static str, Result<Shape, ContactError>)> = Vec::new();
         if let Some(path) = &c.mesh {
-            found.push(("mesh", Shape::mesh(self.mesh(path, c.scale.unwrap_or(1.0))?)));
+            let made = self.body(path, c)?;
+            found.push(("mesh", Shape::mesh(made.mesh.clone())));
+            *body = Some(made);
         }
         if let Some(s) = c.plane {
             let normal = s.normal.map_or(Vec3::z(), |n| self.direction(n));
@@ -117,24 +152,59 @@ impl Loader<'_> {
         }
     }
 
-    fn positions(&self, path: &str, scale: f64) -> Result<(Vec<Vec3>, Vec<[u32; 3]>), SceneError> {
-        let data = self
-            .scene
+    fn read(&self, path: &str) -> Result<MeshData, SceneError> {
+        self.scene
             .read_mesh(path)
-            .map_err(|e| self.error("mesh", e, "run `toile check` on the mesh"))?;
+            .map_err(|e| self.error("mesh", e, "run `toile check` on the mesh"))
+    }
+
+    fn metres(&self, data: &MeshData, scale: f64) -> (Vec<Vec3>, Vec<[u32; 3]>) {
         let points = self.axes(scale).all_to_internal(&data.positions);
-        Ok((points.into_iter().map(Vec3::from).collect(), data.faces))
+        (points.into_iter().map(Vec3::from).collect(), data.faces.clone())
     }
 
-    fn mesh(&self, path: &str, scale: f64) -> Result<TriMesh, SceneError> {
-        let (positions, faces) = self.positions(path, scale)?;
-        let faces = orient_consistently(&faces).unwrap_or(faces);
-        let topology = Topology::new(positions.len(), faces)
+    /// The mesh of a body, mended where it is no surface, and closed where it has holes.
+    fn body(&self, path: &str, c: &Collider) -> Result<Body, SceneError> {
+        let data = self.read(path)?;
+        let mut notes = data.notes.clone();
+        let (positions, faces) = self.metres(&data, c.scale.unwrap_or(1.0));
+        let turned = orient_consistently(&faces);
+        let as_it_is =
+            Topology::new(positions.len(), turned.clone().unwrap_or_else(|| faces.clone()));
+        let moving = c.motion.as_ref().is_some_and(|m| !m.sequence.is_empty());
+        // An open surface that is meant to be one stays open.
+        let hole = if moving || c.sides == Sides::Both { 0.0 } else { HOLE };
+        let origin = match as_it_is {
+            Ok(topology) if topology.is_closed() || hole == 0.0 => {
+                let count = positions.len() as u32;
+                let mesh = TriMesh { topology, positions };
+                return Ok(Body { mesh, origin: (0..count).collect(), notes });
+            }
+            _ => {
+                let [low, high] = bounding_box(&positions).unwrap_or_default();
+                let tolerance = MEETING * (high - low).norm();
+                let settings = MendSettings { tolerance, crumb: 0.0, reshape: false, hole };
+                mend(&positions, &faces, &settings)
+            }
+        };
+        let words = origin.counts.words();
+        if !words.is_empty() {
+            notes.push(format!("the mesh was mended: {}", words.join("; ")));
+        }
+        let topology = Topology::new(origin.positions.len(), origin.faces)
             .map_err(|e| self.error("mesh", e, "run `toile check` on the mesh"))?;
-        Ok(TriMesh { topology, positions })
+        if !topology.is_closed() {
+            let loops = topology.boundary_loops().len();
+            notes.push(format!(
+                "the mesh is open ({loops} borders): an open piece has no inside, and holds cloth on both sides; close it, or set \
+                 `sides = \"one\"` if the cloth is outside"
+            ));
+        }
+        let mesh = TriMesh { topology, positions: origin.positions };
+        Ok(Body { mesh, origin: origin.origin, notes })
     }
 
-    fn motion(&self, c: &Collider) -> Result<Motion, SceneError> {
+    fn motion(&self, c: &Collider, body: Option<&Body>) -> Result<Motion, SceneError> {
         let Some(motion) = &c.motion else { return Ok(Motion::fixed()) };
         let steady = motion.velocity.is_some() || motion.angular_velocity.is_some();
         let kinds = [steady, !motion.keyframes.is_empty(), !motion.sequence.is_empty()];
@@ -161,7 +231,12 @@ impl Loader<'_> {
             let scale = c.scale.unwrap_or(1.0);
             let mut frames = Vec::new();
             for key in &motion.sequence {
-                frames.push(self.positions(&key.mesh, scale)?.0);
+                let places = self.metres(&self.read(&key.mesh)?, scale).0;
+                // Frames have the vertices of the file; the body has those that were left of them.
+                let place = |v: &u32| places.get(*v as usize).copied();
+                let moved: Option<Vec<Vec3>> =
+                    body.and_then(|b| b.origin.iter().map(place).collect());
+                frames.push(moved.filter(|m| m.len() <= places.len()).unwrap_or(places));
             }
             Motion::sequence(motion.sequence.iter().map(|k| k.time).collect(), frames)
         };

@@ -55,9 +55,11 @@ mod scene_load;
 mod scene_rod;
 mod scene_schema;
 mod scene_tree;
+mod stitches;
 mod stl;
 mod strands;
 mod suggest;
+mod surface;
 mod usd;
 mod vtk;
 mod weld;
@@ -69,7 +71,7 @@ pub use base64::encode as base64_encode;
 pub use checkpoint::{
     CheckpointError, contact_words, parse_checkpoint, read_checkpoint, write_checkpoint,
 };
-pub use colliders::load_colliders;
+pub use colliders::{LoadedCollider, load_colliders, loaded_colliders};
 pub use csv::{Cell, csv_to, write_csv};
 pub use error::{MeshError, Place};
 pub use fibre_checkpoint::{parse_fibre_checkpoint, read_fibre_checkpoint, write_fibre_checkpoint};

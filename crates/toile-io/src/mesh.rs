@@ -44,13 +44,13 @@ pub struct Group {
 
 /// One line `stitch i a b w`: vertex i is sewn to the point (1 − w) a + w b of the edge from a to b.
 ///
-/// The numbers are those of the file: vertices are counted from 1, and only checked to be positive,
-/// because a file of stitches may stand apart from its mesh.
+/// The numbers are those of the file, counted from 0 or from 1: which, only the mesh can tell, and a file of
+/// stitches may stand apart from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stitch {
-    /// The sewn vertex i, counted from 1.
+    /// The sewn vertex i.
     pub vertex: u32,
-    /// The ends a and b of the edge, counted from 1.
+    /// The ends a and b of the edge.
     pub edge: [u32; 2],
     /// w in 0..=1: 0 sews to a, 1 to b.
     pub weight: f64,

@@ -5,18 +5,21 @@ use std::path::Path;
 
 use toile_energy::{Membrane as SimMembrane, ShellStiffness};
 use toile_geometry::measure::NormalRule;
-use toile_geometry::{Severity, Topology, Vec3, bounding_box, diagnose, orient_consistently};
-use toile_sim::{Shell as SimShell, ShellMaterial, SimError};
+use toile_geometry::{Severity, Topology, Vec3, bounding_box, diagnose};
+use toile_sim::{Shell as SimShell, ShellMaterial, SimError, Stitch};
 
 use crate::axes::Axes;
 use crate::error::MeshError;
 use crate::mesh::MeshData;
+use crate::obj::read_stitches;
 use crate::scene::{
     Bending, Generator, Koiter, Material, Membrane, MeshSource, Normals, Pins, Rest, Scene, Shell,
     Young,
 };
 use crate::scene_error::{Diagnostic, SceneError};
+use crate::stitches;
 use crate::suggest::nearest;
+use crate::surface::Surface;
 
 /// One shell of a scene: the shell to simulate, and its mesh as the file has it.
 #[derive(Clone, Debug)]
@@ -33,6 +36,38 @@ pub struct LoadedShell {
     pub axes: Axes,
     /// What was done on the way that the user may want to know.
     pub notes: Vec<String>,
+    /// The vertex of the mesh that each vertex of the shell is; the same number unless the mesh had to be mended.
+    pub origin: Vec<u32>,
+    /// The vertex of the shell for each of the mesh; `None` where nothing is left of it.
+    pub image: Vec<Option<u32>>,
+}
+
+impl LoadedShell {
+    /// Values at the vertices of the mesh from those at the vertices of the shell; `lost` where there is none.
+    pub fn spread<T: Copy>(&self, values: &[T], lost: impl Fn(usize) -> T) -> Vec<T> {
+        let value =
+            |(v, image): (usize, &Option<u32>)| image.map_or(lost(v), |i| values[i as usize]);
+        self.image.iter().enumerate().map(value).collect()
+    }
+
+    /// Positions \[m\] at the vertices of the mesh, in the units and axes of its file; those that did not move at all are given
+    /// back to the bit.
+    pub fn to_file(&self, positions: &[Vec3]) -> Vec<[f64; 3]> {
+        let place = |(v, image): (usize, &Option<u32>)| match image {
+            Some(i) if positions[*i as usize] != self.shell.positions[*i as usize] => {
+                self.axes.to_file(positions[*i as usize].into())
+            }
+            _ => self.mesh.positions[v],
+        };
+        self.image.iter().enumerate().map(place).collect()
+    }
+
+    /// Whether the shell has other vertices or faces than its mesh.
+    pub fn is_mended(&self) -> bool {
+        self.origin.len() != self.mesh.positions.len()
+            || self.shell.topology.face_count() != self.mesh.faces.len()
+            || self.origin.iter().enumerate().any(|(new, &old)| new != old as usize)
+    }
 }
 
 /// Acceleration of gravity of a scene, +z up \[m/s²\].
@@ -43,7 +78,7 @@ pub fn scene_gravity(scene: &Scene) -> Vec3 {
 /// Reads the meshes of a scene and makes its shells; every problem points at a line of the scene.
 ///
 /// Refused: meshes that are no surface (each problem is listed), a rest shape that does not fit, pins
-/// that name nothing, pieces no pin holds, and what this version does not do yet (stitches).
+/// that name nothing, stitches of another mesh, pieces no pin holds.
 pub fn load_shells(scene: &Scene) -> Result<Vec<LoadedShell>, SceneError> {
     let mut shells = Vec::new();
     let mut problems = Vec::new();
@@ -70,29 +105,33 @@ pub fn load_shell(scene: &Scene, index: usize) -> Result<LoadedShell, SceneError
     let at = At { scene, index };
     let table = &scene.shells[index];
     let shell = table;
-    if shell.stitches.is_some() {
-        let help = "remove the line and sew the panels into one mesh, or pin each of them";
-        return Err(at.error("stitches", "`stitches` are not supported by this version yet", help));
-    }
     let axes = scene.file_axes(shell);
-    let (name, mesh, positions) = at.start(shell, axes)?;
+    let (name, mesh, places) = at.start(shell, axes)?;
     let mut notes = mesh.notes.clone();
-    if !mesh.stitches.is_empty() {
-        notes.push(format!("{} stitches of the mesh file are not used", mesh.stitches.len()));
-    }
-    let faces = at.oriented(&mesh, &mut notes);
+    let mut seams = at.seams(shell, &mesh, &places, &mut notes)?;
+    let surface = Surface::of(&mesh, &places, shell.rest.is_some(), &mut seams, &mut notes);
+    let Surface { positions, faces, origin, image } = surface;
     at.sound("mesh", &positions, &faces)?;
     let topology = Topology::new(positions.len(), faces)
         .map_err(|e| at.error("mesh", e.to_string(), "run `toile check` on the mesh"))?;
-    let rest_positions = match &shell.rest {
-        None => positions.clone(),
-        Some(Rest::Uv) => at.pattern(&mesh, &topology, axes)?,
-        Some(Rest::File(path)) => at.rest_file(path, &mesh, &topology, axes)?,
+    let rest_places = match &shell.rest {
+        None => places.clone(),
+        Some(Rest::Uv) => at.pattern(&mesh, axes)?,
+        Some(Rest::File(path)) => at.rest_file(path, &mesh, axes)?,
     };
+    let rest_positions: Vec<Vec3> = origin.iter().map(|&v| rest_places[v as usize]).collect();
+    match &shell.rest {
+        None => {}
+        Some(Rest::Uv) => at.unfolded(&rest_positions, &topology)?,
+        Some(Rest::File(_)) => at.sound("rest", &rest_positions, topology.faces())?,
+    }
     let pins = match &shell.pins {
         None => Vec::new(),
-        Some(pins) => at.pins(pins, &mesh, &positions, axes)?,
+        Some(pins) => at.pins(pins, &mesh, &places, axes)?,
     };
+    let mut pins: Vec<u32> = pins.iter().filter_map(|&v| image[v as usize]).collect();
+    pins.sort_unstable();
+    pins.dedup();
     let material = material(shell, axes);
     let shell = SimShell {
         topology,
@@ -101,8 +140,9 @@ pub fn load_shell(scene: &Scene, index: usize) -> Result<LoadedShell, SceneError
         material,
         areal_density: shell.areal_density,
         pins,
+        seams,
     };
-    Ok(LoadedShell { name, shell, table: table.clone(), mesh, axes, notes })
+    Ok(LoadedShell { name, shell, table: table.clone(), mesh, axes, notes, origin, image })
 }
 
 /// The problem that a piece of shell number `index` would fall for ever, if one would.
@@ -194,14 +234,18 @@ impl At<'_> {
     }
 
     fn read(&self, key: &str, path: &str) -> Result<MeshData, SceneError> {
-        self.scene.read_mesh(path).map_err(|e| match e {
+        self.scene.read_mesh(path).map_err(|e| self.unreadable(key, e))
+    }
+
+    fn unreadable(&self, key: &str, error: MeshError) -> SceneError {
+        match error {
             MeshError::Unreadable { path, source, remedy } => {
                 self.error(key, format!("cannot read {}: {source}", path.display()), remedy)
             }
             MeshError::Invalid { file, place, what, remedy } => {
                 self.error(key, format!("{file}{place}: {what}"), remedy)
             }
-        })
+        }
     }
 
     /// Name, mesh in file units, and start positions in metres.
@@ -230,20 +274,6 @@ impl At<'_> {
         }
     }
 
-    /// Faces that all run the same way round, if they can; what cannot is reported by the diagnosis.
-    fn oriented(&self, mesh: &MeshData, notes: &mut Vec<String>) -> Vec<[u32; 3]> {
-        let Some(turned) = orient_consistently(&mesh.faces) else { return mesh.faces.clone() };
-        let count = turned.iter().zip(&mesh.faces).filter(|(a, b)| a != b).count();
-        if count > 0 {
-            notes.push(format!(
-                "{count} of {} faces ran the other way round than their neighbours: turned for the \
-                 computation, written as they were",
-                mesh.faces.len()
-            ));
-        }
-        turned
-    }
-
     /// Refuses a mesh with errors, naming each.
     fn sound(&self, key: &str, positions: &[Vec3], faces: &[[u32; 3]]) -> Result<(), SceneError> {
         let problems: Vec<Diagnostic> = diagnose(positions, faces)
@@ -255,12 +285,7 @@ impl At<'_> {
     }
 
     /// The flat rest shape in the texture coordinates \[m\], in the plane z = 0.
-    fn pattern(
-        &self,
-        mesh: &MeshData,
-        topology: &Topology,
-        axes: Axes,
-    ) -> Result<Vec<Vec3>, SceneError> {
+    fn pattern(&self, mesh: &MeshData, axes: Axes) -> Result<Vec<Vec3>, SceneError> {
         let Some(corners) = &mesh.face_uvs else {
             return Err(self.error(
                 "rest",
@@ -293,8 +318,12 @@ impl At<'_> {
             let [u, v] = uv.unwrap_or_default();
             Vec3::new(u * axes.scale, v * axes.scale, 0.0)
         };
-        let rest: Vec<Vec3> = uv_of.into_iter().map(point).collect();
-        self.sound("rest", &rest, topology.faces())?;
+        Ok(uv_of.into_iter().map(point).collect())
+    }
+
+    /// Refuses a pattern with errors, or that folds over itself.
+    fn unfolded(&self, rest: &[Vec3], topology: &Topology) -> Result<(), SceneError> {
+        self.sound("rest", rest, topology.faces())?;
         // Along every edge the two faces must lie on different sides, else the pattern is folded.
         let side = |a: u32, b: u32, c: u32| {
             let [a, b, c] = [a, b, c].map(|v| rest[v as usize]);
@@ -312,16 +341,10 @@ impl At<'_> {
                 return Err(self.error("rest", message, help));
             }
         }
-        Ok(rest)
+        Ok(())
     }
 
-    fn rest_file(
-        &self,
-        path: &str,
-        mesh: &MeshData,
-        topology: &Topology,
-        axes: Axes,
-    ) -> Result<Vec<Vec3>, SceneError> {
+    fn rest_file(&self, path: &str, mesh: &MeshData, axes: Axes) -> Result<Vec<Vec3>, SceneError> {
         let rest = self.read("rest", path)?;
         let help = "the rest shape needs the same vertices and faces in the same order as `mesh`; \
                     export both from one model without merging or reordering";
@@ -350,9 +373,31 @@ impl At<'_> {
             );
             return Err(self.error("rest", message, help));
         }
-        let positions = metres(&rest.positions, axes);
-        self.sound("rest", &positions, topology.faces())?;
-        Ok(positions)
+        Ok(metres(&rest.positions, axes))
+    }
+
+    /// The seams: the stitches of the file the scene names, else those of the mesh file itself.
+    fn seams(
+        &self,
+        shell: &Shell,
+        mesh: &MeshData,
+        positions: &[Vec3],
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<Stitch>, SceneError> {
+        let (key, given) = match &shell.stitches {
+            Some(path) => {
+                let read = read_stitches(self.scene.resolve(path));
+                ("stitches", read.map_err(|e| self.unreadable("stitches", e))?)
+            }
+            None => ("mesh", mesh.stitches.clone()),
+        };
+        if given.is_empty() {
+            return Ok(Vec::new());
+        }
+        let seams = stitches::fit(&given, &mesh.faces, positions)
+            .map_err(|misfit| self.error(key, misfit.what, misfit.help))?;
+        notes.extend(seams.notes);
+        Ok(seams.stitches)
     }
 
     /// All pinned vertices, ascending, each once.

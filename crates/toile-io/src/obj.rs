@@ -1,7 +1,7 @@
 //! Reading Wavefront OBJ.
 //!
 //! Taken: `v`, `vt`, `f` (polygons are cut into fans, negative indices count back), `g` and `o`,
-//! `stitch i a b w` (ours: see [`Stitch`]), `\` at the end of a line, comments. A group is the vertices of
+//! `stitch i a b w` (see [`Stitch`]; lines `seam`, which head them in some files, say nothing more), `\` at the end of a line, comments. A group is the vertices of
 //! its faces, and also those of its points: the lines `g waist` and `p 1 2 3` make a group of
 //! vertices without faces, in standard OBJ. Vertices keep their order and are not doubled along texture
 //! seams. Normals, lines, materials and smoothing are passed over.
@@ -75,7 +75,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<MeshData, MeshError> {
                 reader.object = (!name.is_empty()).then(|| reader.name(name));
             }
             b"stitch" => reader.stitch(words, number)?,
-            b"vn" | b"s" | b"usemtl" | b"mtllib" => {}
+            b"vn" | b"s" | b"usemtl" | b"mtllib" | b"seam" => {}
             other if reader.passed_over.len() < 16 => {
                 *reader.passed_over.entry(excerpt(other)).or_default() += 1;
             }
@@ -336,7 +336,7 @@ impl Reader {
             Err(MeshError::invalid(
                 Place::Line(line),
                 what,
-                "a stitch is `stitch i a b w`: vertex i (from 1) meets (1 − w) a + w b, 0 ≤ w ≤ 1",
+                "a stitch is `stitch i a b w`: vertex i meets (1 − w) a + w b, 0 ≤ w ≤ 1",
             ))
         };
         let words: Vec<&[u8]> = words.take(5).collect();
@@ -346,8 +346,8 @@ impl Reader {
         let mut ids = [0u32; 3];
         for (id, word) in ids.iter_mut().zip([i, a, b]) {
             match std::str::from_utf8(word).ok().and_then(|t| t.parse().ok()) {
-                Some(v) if v > 0 => *id = v,
-                _ => return fail(format!("`{}` is not a vertex number", excerpt(word))),
+                Some(v) => *id = v,
+                None => return fail(format!("`{}` is not a vertex number", excerpt(word))),
             }
         }
         let weight = number(w, line)?;

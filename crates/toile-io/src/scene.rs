@@ -82,7 +82,8 @@ pub struct Shell {
     /// Velocity at the start of `simulate`, in the axes of the files \[m/s\]; at rest by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub velocity: Option<[f64; 3]>,
-    /// An OBJ file with lines `stitch i a b w`.
+    /// An OBJ file with lines `stitch i a b w`: vertex i is sewn to the point (1 − w) a + w b of the edge from a to b. By default
+    /// the stitches of the mesh file, if it has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stitches: Option<String>,
 }
@@ -248,6 +249,9 @@ pub struct Invert {
     /// Vertices at most this much farther from a collider than its gap touch it \[m\]; 5e-4 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact_tolerance: Option<f64>,
+    /// Stitches open by at most this much in the target are closed \[m\]; 5e-3 by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seam_tolerance: Option<f64>,
     /// Part of the friction that contact forces may use; 0.975 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cone_part: Option<f64>,

@@ -89,6 +89,9 @@ pub(crate) fn check(scene: &Scene) -> Vec<Diagnostic> {
         if let Some(t) = invert.contact_tolerance {
             c.not_negative("invert.contact_tolerance", t, "m");
         }
+        if let Some(t) = invert.seam_tolerance {
+            c.not_negative("invert.seam_tolerance", t, "m");
+        }
         if let Some(part) = invert.cone_part
             && !(1e-3..=1.0).contains(&part)
         {

@@ -444,6 +444,7 @@ mod tests {
                     },
                     areal_density: 0.1,
                     pins,
+                    seams: Vec::new(),
                 };
                 let mut builder = ModelBuilder::new();
                 shell.add_to(&mut builder, Vec3::new(0.0, 0.0, -9.81)).unwrap();

@@ -25,9 +25,9 @@ pub enum SimError {
         /// Vertices of the mesh.
         mesh: usize,
     },
-    /// A pin names a vertex that does not exist.
+    /// A pin or a stitch names a vertex that does not exist.
     #[error(
-        "pinned vertex {vertex} does not exist; the mesh has {count} vertices, numbered from 0"
+        "pinned or sewn vertex {vertex} does not exist; the mesh has {count} vertices, numbered from 0"
     )]
     NoSuchVertex {
         /// The vertex.

@@ -12,6 +12,7 @@ mod error;
 mod frictional;
 mod mixed;
 mod model;
+mod seam;
 mod shell;
 mod state;
 mod statics;
@@ -26,6 +27,7 @@ pub use frictional::{
 };
 pub use mixed::MixedPattern;
 pub use model::{Model, ModelBuilder};
+pub use seam::{Stitch, close_seams, tied_vertices};
 pub use shell::{Shell, ShellMaterial, ShellNodes};
 pub use state::State;
 pub use statics::{Equilibrium, Potential, equilibrium, relax};

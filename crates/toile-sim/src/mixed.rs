@@ -152,6 +152,7 @@ mod tests {
             material,
             areal_density: 0.3,
             pins: clamp,
+            seams: Vec::new(),
         };
         let mut builder = ModelBuilder::new();
         shell.add_to(&mut builder, Vec3::new(0.0, 1.0, -9.81)).unwrap();
@@ -220,6 +221,63 @@ mod tests {
                         (g[0][i] - 8.0 * g[1][i] + 8.0 * g[2][i] - g[3][i]) / (12.0 * step);
                     let error = (found[i] - expected).abs();
                     assert!(error < 1e-7 * size, "{material:?} {i}: {} {expected}", found[i]);
+                }
+            }
+        }
+    }
+
+    /// Against differences of ∂²E/∂x² p and (∂²E/∂x∂x̄)ᵀ p along a direction in which everything moves.
+    #[test]
+    fn third_derivative_is_the_change_of_the_second_ones() {
+        let stiffness = ShellStiffness::isotropic(1e5, 0.3, 1e-3);
+        let membrane = Membrane::StVenantKirchhoff;
+        let tan = NormalRule::Tan;
+        for material in [
+            ShellMaterial::Koiter { stiffness, normals: tan, membrane, warp: Vec3::x() },
+            ShellMaterial::DiscreteShells { k_length: 3.0, k_area: 1.0, k_bend: 1e-3 },
+        ] {
+            let mut model = model(material, vec![]);
+            let n = model.len();
+            let wave = |a: f64, i: usize| (a * i as f64).sin();
+            let p: Vec<f64> = (0..n).map(|i| wave(1.1, i)).collect();
+            let u: Vec<f64> = (0..n).map(|i| wave(0.7, i)).collect();
+            let mut v = vec![0.0; n];
+            for &node in model.vertices() {
+                let i = model.unknown(node);
+                (i..i + 3).for_each(|k| v[k] = wave(1.7, k));
+            }
+            let (x, rest) = (model.start().clone(), model.rest().clone());
+            let (mut in_x, mut in_rest) = (vec![0.0; n], vec![0.0; n]);
+            model.third_derivative(&x, &p, &u, &v, &mut in_x, &mut in_rest);
+            let pattern = model.mixed_pattern();
+            let mut second = |step: f64| {
+                let (mut there, mut below) = (x.clone(), rest.clone());
+                x.advanced_into(&u, step, &mut there);
+                rest.advanced_into(&v, step, &mut below);
+                model.set_rest(&below);
+                let mut hessian = vec![0.0; model.pattern().nnz()];
+                model.hessian(&there, toile_energy::Curvature::Exact, &mut hessian);
+                let mut mixed = vec![0.0; pattern.nnz()];
+                model.mixed_hessian(&there, &pattern, &mut mixed);
+                let (mut a, mut b) = (vec![0.0; n], vec![0.0; n]);
+                model.pattern().multiply(&hessian, &p, &mut a);
+                pattern.multiply_transposed(&mixed, &p, &mut b);
+                (a, b)
+            };
+            let step = 1e-6;
+            let g = [-2.0, -1.0, 1.0, 2.0].map(|k| second(k * step));
+            for (which, found) in [&in_x, &in_rest].into_iter().enumerate() {
+                let size = found.iter().fold(0.0f64, |m, f| m.max(f.abs()));
+                assert!(size > 1.0, "{size}");
+                for i in 0..n {
+                    let at = |k: usize| if which == 0 { g[k].0[i] } else { g[k].1[i] };
+                    let expected = (at(0) - 8.0 * at(1) + 8.0 * at(2) - at(3)) / (12.0 * step);
+                    let error = (found[i] - expected).abs();
+                    // Rest angles have no derivative: their columns stay empty.
+                    if which == 1 && v[i] == 0.0 {
+                        continue;
+                    }
+                    assert!(error < 1e-6 * size, "{which} {i}: {} {expected}", found[i]);
                 }
             }
         }

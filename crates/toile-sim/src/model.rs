@@ -9,7 +9,7 @@ use toile_num::{Vector, parallel};
 use toile_solve::{NodeGraph, Ordering, SymmetricPattern};
 
 use crate::assembly::Assembly;
-use crate::stencils::{Group, Role, Stencils};
+use crate::stencils::{Contraction, Group, Role, Stencils};
 use crate::{MixedPattern, SimError, State};
 
 /// Collects what a model is made of; [`ModelBuilder::build`] turns it into a [`Model`].
@@ -405,6 +405,28 @@ impl Model {
     pub fn mixed_hessian(&self, state: &State, pattern: &MixedPattern, values: &mut [f64]) {
         let (scales, rest) = (self.scales(), &self.rest);
         self.assembly.mixed_hessian(&self.groups, &scales, state, rest, pattern, values);
+    }
+
+    /// ∇²ψ (u, v) of ψ(x, x̄) = pᵀ ∂E/∂x: the third derivative of the energy contracted with p in x and with the direction (u, v) in
+    /// (x, x̄), its part in x and its part in x̄.
+    ///
+    /// By dual numbers, stencil after stencil: for second-order inversion of small models, not for speed.
+    pub fn third_derivative(
+        &self,
+        state: &State,
+        p: &[f64],
+        u: &[f64],
+        v: &[f64],
+        in_x: &mut [f64],
+        in_rest: &mut [f64],
+    ) {
+        in_x.fill(0.0);
+        in_rest.fill(0.0);
+        let at =
+            Contraction { state, rest: &self.rest, first: &self.assembly.first, p, along: (u, v) };
+        for (group, scale) in self.groups.iter().zip(self.scales()) {
+            group.third_derivative(&at, scale, in_x, in_rest);
+        }
     }
 
     /// ∂²E/∂x² \[N/m\] as if nothing were fixed: its rows at fixed unknowns tell how supports pull at the rest.

@@ -6,6 +6,7 @@ use toile_energy::{
 use toile_geometry::measure::{EdgeRule, NormalRule, triangle_area};
 use toile_geometry::{Topology, Vec3};
 
+use crate::seam::{Stitch, thread_stiffness};
 use crate::{ModelBuilder, NO_NODE, Role, SimError};
 
 /// What a shell is made of.
@@ -107,6 +108,8 @@ pub struct Shell {
     /// Vertices held where they start. A face whose three corners are pinned is in a clamp: it does
     /// not bend, and its neighbours leave it with their normals along its own.
     pub pins: Vec<u32>,
+    /// What sews panels together.
+    pub seams: Vec<Stitch>,
 }
 
 /// Nodes of a shell in a model.
@@ -194,7 +197,24 @@ impl Shell {
                 self.add_hinges(builder, base, &clamped, k_bend);
             }
         }
+        if !self.seams.is_empty() {
+            let k = thread_stiffness(&self.material, self.mean_seam_edge());
+            let threads = self.seams.iter().map(|s| s.thread(k)).collect();
+            let node = |(v, w): (u32, f64)| if w == 0.0 { NO_NODE } else { base + v };
+            let nodes = self.seams.iter().map(|s| s.carriers().map(node)).collect();
+            builder.add::<_, 9, 3>(Role::Elastic, threads, nodes);
+        }
         Ok(ShellNodes { vertices: base, angles })
+    }
+
+    /// Mean length of the edges that are sewn to, where they start \[m\].
+    fn mean_seam_edge(&self) -> f64 {
+        let length = |s: &Stitch| {
+            let [a, b] = s.edge.map(|v| self.positions[v as usize]);
+            (b - a).norm()
+        };
+        let mean = self.seams.iter().map(length).sum::<f64>() / self.seams.len() as f64;
+        if mean > 0.0 { mean } else { 1.0 }
     }
 
     fn add_koiter(
@@ -294,8 +314,17 @@ impl Shell {
                 must: "zero or a positive number",
             });
         }
-        if let Some(&pin) = self.pins.iter().find(|p| **p as usize >= n) {
+        let sewn = self.seams.iter().flat_map(|s| [s.vertex, s.edge[0], s.edge[1]]);
+        if let Some(pin) = self.pins.iter().copied().chain(sewn).find(|p| *p as usize >= n) {
             return Err(SimError::NoSuchVertex { vertex: pin as usize, count: n });
+        }
+        if let Some(bad) = self.seams.iter().find(|s| !(0.0..=1.0).contains(&s.weight)) {
+            let must = "between 0 (the first end of the edge) and 1 (the second)";
+            return Err(SimError::BadParameter {
+                what: "the weight of a stitch",
+                value: bad.weight,
+                must,
+            });
         }
         for (face, corners) in self.topology.faces().iter().enumerate() {
             let p = corners.map(|v| self.rest_positions[v as usize]);
@@ -309,10 +338,15 @@ impl Shell {
         Ok(())
     }
 
+    /// The connectivity with the seams.
+    pub fn sewn_topology(&self) -> Topology {
+        self.topology.clone().with_sewn(self.seams.iter().flat_map(Stitch::pairs))
+    }
+
     /// Refuses a piece of cloth that no pin holds: it would fall for ever.
     pub fn check_support(&self) -> Result<(), SimError> {
         let n = self.topology.vertex_count();
-        let components = self.topology.components();
+        let components = self.sewn_topology().components();
         let mut held = vec![false; components.count];
         let mut size = vec![0; components.count];
         for v in 0..n {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 use toile_energy::{Curvature, StencilEnergy};
-use toile_num::{Matrix, Vector};
+use toile_num::{Dual, Matrix, Vector};
 
 use crate::State;
 use crate::assembly::HessianSink;
@@ -56,6 +56,14 @@ pub(crate) trait Stencils: Send + Sync {
         elements: &[u32],
         sink: &mut dyn Sink,
     );
+    /// Adds `scale` times the third derivative, contracted as in [`crate::Model::third_derivative`].
+    fn third_derivative(
+        &self,
+        at: &Contraction<'_>,
+        scale: f64,
+        in_x: &mut [f64],
+        in_rest: &mut [f64],
+    );
     /// Names of the material parameters.
     fn material_names(&self) -> &'static [&'static str];
     /// λᵀ ∂²E/∂x∂p over the stencils whose first node is one of `among`, a number per parameter.
@@ -67,6 +75,27 @@ pub(crate) trait Stencils: Send + Sync {
         lambda: &[f64],
         among: &Range<u32>,
     ) -> Vec<f64>;
+}
+
+/// Where a third derivative is taken, and along what.
+pub(crate) struct Contraction<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) rest: &'a State,
+    pub(crate) first: &'a [usize],
+    /// Direction in x of the first derivative.
+    pub(crate) p: &'a [f64],
+    /// Directions in x and in x̄ of the second.
+    pub(crate) along: (&'a [f64], &'a [f64]),
+}
+
+/// Three derivatives, one inside the other.
+type Third = Dual<Dual<Dual<f64, 1>, 1>, 1>;
+
+/// A number with its derivatives along three directions.
+fn third(value: f64, [a, b, c]: [f64; 3]) -> Third {
+    let flat = |v: f64, d: f64| Dual { value: v, partials: [d] };
+    let inner = |v: f64, d: f64, e: f64| Dual { value: flat(v, d), partials: [flat(e, 0.0)] };
+    Dual { value: inner(value, a, b), partials: [inner(c, 0.0, 0.0)] }
 }
 
 /// Stencils of one energy with `N` coordinates over `K` nodes.
@@ -182,6 +211,60 @@ where
             let x = Self::gather(state, first, &self.nodes[e]);
             let x_bar = Self::gather(rest, first, &self.nodes[e]);
             sink.take(e, self.energies[e].mixed_hessian(&x, &x_bar).as_slice());
+        }
+    }
+
+    fn third_derivative(
+        &self,
+        at: &Contraction<'_>,
+        scale: f64,
+        in_x: &mut [f64],
+        in_rest: &mut [f64],
+    ) {
+        let direction = |v: &[f64], nodes: &[u32; K]| {
+            let mut out = Vector::<N>::zeros();
+            let mut k = 0;
+            for (&node, &size) in nodes.iter().zip(E::NODES) {
+                for c in 0..size as usize {
+                    if node != NO_NODE {
+                        out[k] = v[at.first[node as usize] + c];
+                    }
+                    k += 1;
+                }
+            }
+            out
+        };
+        for (nodes, energy) in self.nodes.iter().zip(&self.energies) {
+            let x = Self::gather(at.state, at.first, nodes);
+            let x_bar = Self::gather(at.rest, at.first, nodes);
+            let p = direction(at.p, nodes);
+            let [u, v] = [at.along.0, at.along.1].map(|d| direction(d, nodes));
+            if p.amax() == 0.0 || (u.amax() == 0.0 && v.amax() == 0.0) {
+                continue;
+            }
+            let mut k = 0;
+            for (&node, &size) in nodes.iter().zip(E::NODES) {
+                for c in 0..size as usize {
+                    let own = k;
+                    k += 1;
+                    if node == NO_NODE {
+                        continue;
+                    }
+                    let to = at.first[node as usize] + c;
+                    for (rest, out) in [(false, &mut *in_x), (true, &mut *in_rest)] {
+                        let unit =
+                            |i: usize, side: bool| f64::from(u8::from(i == own && side == rest));
+                        let lifted = Vector::<N, Third>::from_fn(|i, _| {
+                            third(x[i], [p[i], u[i], unit(i, false)])
+                        });
+                        let lifted_bar = Vector::<N, Third>::from_fn(|i, _| {
+                            third(x_bar[i], [0.0, v[i], unit(i, true)])
+                        });
+                        let e = energy.value(&lifted, &lifted_bar);
+                        out[to] += scale * e.partials[0].partials[0].partials[0];
+                    }
+                }
+            }
         }
     }
 

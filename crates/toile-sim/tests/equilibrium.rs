@@ -32,6 +32,7 @@ fn model(
         material,
         areal_density: 0.2,
         pins,
+        seams: Vec::new(),
     };
     let mut builder = ModelBuilder::new();
     let nodes = shell.add_to(&mut builder, DOWN).unwrap();
@@ -206,6 +207,7 @@ fn two_pieces_hang_as_each_would_alone() {
             material: koiter(NormalRule::Tan),
             areal_density: 0.2,
             pins: clamp.clone(),
+            seams: Vec::new(),
         };
         nodes.push(shell.add_to(&mut builder, DOWN).unwrap());
     }

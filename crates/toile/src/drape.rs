@@ -128,7 +128,7 @@ impl Drape {
     ///
     /// Vertices that did not move at all are given back to the bit.
     pub fn file_positions(&self, shell: usize) -> Vec<[f64; 3]> {
-        shells::file_positions(&self.shells[shell], &self.positions(shell))
+        self.shells[shell].to_file(&self.positions(shell))
     }
 
     /// Stretch, bending and residual at the vertices of every shell.

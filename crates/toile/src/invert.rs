@@ -1,6 +1,7 @@
 //! Inversion: from a target to the rest shape that holds it.
 
 use toile_geometry::Vec3;
+use toile_inverse::reference::{self, ReferenceSettings};
 use toile_inverse::{Garment, InverseError, InverseSettings, InverseStep, Inversion, LayerContact};
 use toile_io::{LoadedShell, Scene, SceneError, load_colliders, load_shells, scene_gravity};
 
@@ -33,6 +34,7 @@ pub fn invert_settings(scene: &Scene) -> InverseSettings {
     let mut settings = InverseSettings::default();
     if let Some(own) = scene.invert {
         settings.contact_tolerance = own.contact_tolerance.unwrap_or(settings.contact_tolerance);
+        settings.seam_tolerance = own.seam_tolerance.unwrap_or(settings.seam_tolerance);
         settings.cone_part = own.cone_part.unwrap_or(settings.cone_part);
         if let Some(most) = own.max_steps {
             settings.max_steps = most as usize;
@@ -70,6 +72,18 @@ pub fn invert(
     Ok(SceneInversion { shells, result })
 }
 
+/// [`invert`] by the published algorithm, for comparison.
+pub fn invert_by_reference(
+    scene: &Scene,
+    settings: &InverseSettings,
+    published: &ReferenceSettings,
+    observe: impl FnMut(&InverseStep) -> bool,
+) -> Result<SceneInversion, InvertError> {
+    let (shells, garment) = scene_garment(scene)?;
+    let result = reference::invert_by_reference(&garment, settings, published, observe)?;
+    Ok(SceneInversion { shells, result })
+}
+
 /// [`invert`], showing the rest shape on the way: see [`toile_inverse::invert_shown`].
 pub fn invert_shown(
     scene: &Scene,
@@ -92,17 +106,7 @@ impl SceneInversion {
 
     /// Positions in the units and axes of the files a shell came from; those that are the target's are given back to the bit.
     pub fn to_file(&self, shell: usize, positions: &[Vec3]) -> Vec<[f64; 3]> {
-        let loaded = &self.shells[shell];
-        positions
-            .iter()
-            .zip(&loaded.shell.positions)
-            .zip(&loaded.mesh.positions)
-            .map(
-                |((now, start), file)| {
-                    if now == start { *file } else { loaded.axes.to_file((*now).into()) }
-                },
-            )
-            .collect()
+        self.shells[shell].to_file(positions)
     }
 
     /// Stretch and bending from the rest shape to the equilibrium, at the vertices of a shell.

@@ -58,7 +58,8 @@ pub use fields::{Fields, shell_fields};
 pub use friction::{FrictionSolveError, solve_friction};
 pub use gradient::{GradientError, ShellGradient};
 pub use invert::{
-    InvertError, SceneInversion, invert, invert_settings, invert_shown, scene_garment,
+    InvertError, SceneInversion, invert, invert_by_reference, invert_settings, invert_shown,
+    scene_garment,
 };
 pub use rods::{
     ContactInversion, RodDrape, RodInversion, RodRest, RodSceneError, drape_rods, invert_contacts,

@@ -4,7 +4,7 @@ use toile_contact::{Collider, Intrusion, penetrations, push_out};
 use toile_geometry::{Topology, Vec3};
 use toile_io::{LoadedShell, Scene, SelfContact, load_colliders, load_shells, scene_gravity};
 use toile_sim::dynamics::Surroundings;
-use toile_sim::{ModelBuilder, SimError};
+use toile_sim::{ModelBuilder, SimError, Stitch};
 
 use crate::{DrapeError, Start};
 
@@ -76,13 +76,16 @@ impl Setting {
 /// All shells as one surface, numbered one after the other.
 fn joined(shells: &[LoadedShell]) -> Result<(Topology, Vec<Vec3>, Vec<Vec3>), DrapeError> {
     let (mut faces, mut positions, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+    let mut sewn = Vec::new();
     for loaded in shells {
         let base = positions.len() as u32;
+        let pairs = loaded.shell.seams.iter().flat_map(Stitch::pairs);
+        sewn.extend(pairs.map(|pair| pair.map(|v| base + v)));
         faces.extend(loaded.shell.topology.faces().iter().map(|f| f.map(|v| base + v)));
         positions.extend_from_slice(&loaded.shell.positions);
         rest.extend_from_slice(&loaded.shell.rest_positions);
     }
-    let topology = Topology::new(positions.len(), faces)?;
+    let topology = Topology::new(positions.len(), faces)?.with_sewn(sewn);
     Ok((topology, positions, rest))
 }
 

@@ -33,13 +33,3 @@ pub(crate) fn positions(
     let count = shell.shell.topology.vertex_count() as u32;
     (0..count).map(|v| model.position(state, nodes.vertices + v)).collect()
 }
-
-/// The same in the units and axes of the files the shell came from; vertices that did not move at all
-/// are given back to the bit.
-pub(crate) fn file_positions(shell: &LoadedShell, positions: &[Vec3]) -> Vec<[f64; 3]> {
-    let starts = shell.shell.positions.iter().zip(&shell.mesh.positions);
-    let one = |(now, (start, file)): (&Vec3, (&Vec3, &[f64; 3]))| {
-        if now == start { *file } else { shell.axes.to_file((*now).into()) }
-    };
-    positions.iter().zip(starts).map(one).collect()
-}

@@ -78,7 +78,7 @@ impl Simulation {
 
     /// The same in the units and axes of the files.
     pub fn file_positions(&self, shell: usize) -> Vec<[f64; 3]> {
-        shells::file_positions(&self.shells[shell], &self.positions(shell))
+        self.shells[shell].to_file(&self.positions(shell))
     }
 }
 

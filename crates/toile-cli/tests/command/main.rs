@@ -7,6 +7,7 @@ mod common;
 mod drape;
 mod export;
 mod friction;
+mod garments;
 mod invert;
 mod refusals;
 mod report;

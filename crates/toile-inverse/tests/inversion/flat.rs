@@ -43,6 +43,7 @@ fn bitriangle_is_flat_again_because_its_mass_follows_the_rest_shape() {
         material: ShellMaterial::DiscreteShells { k_length: 50.0, k_area: 0.0, k_bend: 5e-2 },
         areal_density: 0.5,
         pins: vec![0, 1, 2],
+        seams: Vec::new(),
     };
     let mut start = shell.clone();
     start.positions[3].z = -0.3;
@@ -65,6 +66,7 @@ fn hanging_sheet_is_flat_again() {
         material: ShellMaterial::DiscreteShells { k_length: 5.0, k_area: 2.0, k_bend: 1e-2 },
         areal_density: 0.25,
         pins: corners.to_vec(),
+        seams: Vec::new(),
     };
     let mut start = shell.clone();
     for p in &mut start.positions {
@@ -94,6 +96,7 @@ fn a_strip_that_is_too_soft_is_answered_with_the_nearest_equilibrium_and_a_diagn
         material: ShellMaterial::DiscreteShells { k_length: 20.0, k_area: 0.0, k_bend: bend },
         areal_density: 0.2,
         pins: pins.clone(),
+        seams: Vec::new(),
     };
     let stiff = inverse(&shell(2e-2), mesh.positions.clone());
     assert!(stiff.certificate.certified, "{}", stiff.certificate.reason);

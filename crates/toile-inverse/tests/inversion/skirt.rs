@@ -164,6 +164,7 @@ fn on_a_slope(angle: f64, friction: f64) -> Garment {
             material: FELT,
             areal_density: 0.05,
             pins: vec![],
+            seams: Vec::new(),
         }],
         gravity: Vec3::new(0.0, 0.0, -9.81),
         colliders: vec![slope],

@@ -51,7 +51,7 @@ fn obj_refusals_name_line_and_remedy() {
     assert_eq!(
         error,
         "input, line 1: stitch weight 1.5 outside 0..1; a stitch is `stitch i a b w`: \
-         vertex i (from 1) meets (1 − w) a + w b, 0 ≤ w ≤ 1"
+         vertex i meets (1 − w) a + w b, 0 ≤ w ≤ 1"
     );
 }
 

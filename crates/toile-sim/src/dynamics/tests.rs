@@ -26,6 +26,7 @@ fn sheet_model(mesh: &TriMesh, pins: Vec<u32>, gravity: Vec3) -> Model {
         },
         areal_density: 0.2,
         pins,
+        seams: Vec::new(),
     };
     let mut builder = ModelBuilder::new();
     shell.add_to(&mut builder, gravity).unwrap();

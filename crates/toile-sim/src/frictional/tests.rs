@@ -22,6 +22,7 @@ fn shell(mesh: &TriMesh) -> Shell {
         },
         areal_density: 0.2,
         pins: vec![],
+        seams: Vec::new(),
     }
 }
 

@@ -76,6 +76,7 @@ impl Cloth<'_> {
             },
             areal_density,
             pins: self.pins,
+            seams: Vec::new(),
         };
         let mut builder = ModelBuilder::new();
         let nodes = shell.add_to(&mut builder, gravity)?;

@@ -245,6 +245,7 @@ impl Clamped {
             material,
             areal_density: strip.density * strip.thickness,
             pins,
+            seams: Vec::new(),
         };
         let mut builder = ModelBuilder::new();
         let nodes = shell.add_to(&mut builder, Vec3::zeros())?;

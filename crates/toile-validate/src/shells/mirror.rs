@@ -284,6 +284,7 @@ mod tests {
                 },
                 areal_density: 1.0,
                 pins: vec![],
+                seams: Vec::new(),
             };
             let nodes = shell.add_to(&mut builder, Vec3::zeros()).unwrap();
             let all = energy(&builder.build().unwrap(), &nodes, &join(&bent));

@@ -68,6 +68,7 @@ impl ClampedStrip {
         let pins = (0..mesh.positions.len()).filter(|v| v % columns < 2).map(|v| v as u32);
         Shell {
             pins: pins.collect(),
+            seams: Vec::new(),
             topology: mesh.topology,
             rest_positions: mesh.positions.clone(),
             positions: mesh.positions,

@@ -1,0 +1,152 @@
+//! Faces that cannot be computed with: said twice, or of no width.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{MendCounts, SLENDER, join, root};
+use crate::Vec3;
+
+/// Faces with three different vertices, each set of them once, in their order.
+pub(super) fn distinct(faces: &[[u32; 3]]) -> Vec<[u32; 3]> {
+    let mut seen = BTreeSet::new();
+    let mut kept = Vec::with_capacity(faces.len());
+    for face in faces {
+        let mut sorted = *face;
+        sorted.sort_unstable();
+        let [a, b, c] = sorted;
+        if a != b && b != c && seen.insert(sorted) {
+            kept.push(*face);
+        }
+    }
+    kept
+}
+
+/// Height of a triangle over its longest side, and the corner across from that side.
+fn slenderness(p: [Vec3; 3]) -> (f64, usize) {
+    let side = |m: usize| (p[(m + 2) % 3] - p[(m + 1) % 3]).norm();
+    let across = (1..3).fold(0, |best, m| if side(m) > side(best) { m } else { best });
+    let longest = side(across);
+    if longest == 0.0 {
+        return (0.0, across);
+    }
+    let (u, v) = ((p[1] - p[0]) / longest, (p[2] - p[0]) / longest);
+    (u.cross(&v).norm(), across)
+}
+
+/// Gets rid of triangles too slender to compute with: those with a short side are merged away, and of the others the long side is
+/// replaced by the other diagonal of the two triangles at it.
+pub(super) fn reshape(
+    positions: &[Vec3],
+    list: &mut Vec<[u32; 3]>,
+    same: &mut [u32],
+    counts: &mut MendCounts,
+) {
+    // A few rounds: mending one can bare another.
+    for _ in 0..8 {
+        let merged = collapse(positions, list, same);
+        let flipped = flip(positions, list);
+        counts.collapsed += merged;
+        counts.flipped += flipped;
+        if merged + flipped == 0 {
+            break;
+        }
+    }
+}
+
+fn collapse(positions: &[Vec3], list: &mut Vec<[u32; 3]>, same: &mut [u32]) -> usize {
+    let at = |v: u32| positions[v as usize];
+    let mut touched = BTreeSet::new();
+    let mut merged = 0;
+    let around = neighbours(list);
+    for face in list.iter() {
+        let p = face.map(at);
+        let (height, across) = slenderness(p);
+        if height >= SLENDER {
+            continue;
+        }
+        let (a, b) = {
+            // The shortest side.
+            let side = |m: usize| (p[(m + 2) % 3] - p[(m + 1) % 3]).norm();
+            let m = (0..3).fold(0, |best, m| if side(m) < side(best) { m } else { best });
+            if side(m) > 0.05 * side(across) {
+                continue; // flat, not a needle
+            }
+            (face[(m + 1) % 3], face[(m + 2) % 3])
+        };
+        // The surface stays one when the two have no neighbours in common but across their faces.
+        let common = around[&a].intersection(&around[&b]).count();
+        let faces = list.iter().filter(|f| f.contains(&a) && f.contains(&b)).count();
+        let near = around[&a].iter().chain(&around[&b]).chain([&a, &b]);
+        if common != faces || near.clone().any(|v| touched.contains(v)) {
+            continue;
+        }
+        touched.extend(near.copied());
+        join(same, a, b);
+        merged += 1;
+    }
+    if merged > 0 {
+        let joined: Vec<[u32; 3]> = list.iter().map(|f| f.map(|v| root(same, v))).collect();
+        *list = distinct(&joined);
+    }
+    merged
+}
+
+fn neighbours(list: &[[u32; 3]]) -> BTreeMap<u32, BTreeSet<u32>> {
+    let mut around: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    for face in list {
+        for m in 0..3 {
+            let (a, b) = (face[m], face[(m + 1) % 3]);
+            around.entry(a).or_default().insert(b);
+            around.entry(b).or_default().insert(a);
+        }
+    }
+    around
+}
+
+fn flip(positions: &[Vec3], list: &mut [[u32; 3]]) -> usize {
+    let at = |v: u32| positions[v as usize];
+    let quality = |f: [u32; 3]| slenderness(f.map(at)).0;
+    let mut sides: BTreeMap<[u32; 2], Vec<usize>> = BTreeMap::new();
+    for (f, face) in list.iter().enumerate() {
+        for m in 0..3 {
+            let (a, b) = (face[m], face[(m + 1) % 3]);
+            sides.entry([a.min(b), a.max(b)]).or_default().push(f);
+        }
+    }
+    let mut changed = vec![false; list.len()];
+    let mut count = 0;
+    for f in 0..list.len() {
+        let face = list[f];
+        let (height, across) = slenderness(face.map(at));
+        if height >= SLENDER || changed[f] {
+            continue;
+        }
+        let (b, c, a) = (face[across], face[(across + 1) % 3], face[(across + 2) % 3]);
+        let Some([x, y]) = sides.get(&[a.min(c), a.max(c)]).map(Vec::as_slice) else { continue };
+        let g = if *x == f { *y } else { *x };
+        let Some(&d) = list[g].iter().find(|v| **v != a && **v != c) else { continue };
+        if changed[g] || sides.contains_key(&[b.min(d), b.max(d)]) {
+            continue;
+        }
+        // b c a with c a as its long side; the other triangle is a c d. Both get the diagonal b d.
+        let new = [[b, c, d], [b, d, a]];
+        if new.map(quality).into_iter().fold(f64::INFINITY, f64::min)
+            <= height.min(quality(list[g]))
+        {
+            continue;
+        }
+        for old in [f, g] {
+            changed[old] = true;
+        }
+        list[f] = new[0];
+        list[g] = new[1];
+        count += 1;
+        // Sides of what surrounds them keep their faces only nearly; the next round sees them anew.
+        for face in [f, g] {
+            for m in 0..3 {
+                let (p, q) = (list[face][m], list[face][(m + 1) % 3]);
+                sides.insert([p.min(q), p.max(q)], Vec::new());
+            }
+        }
+    }
+    count
+}
