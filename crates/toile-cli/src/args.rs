@@ -810,6 +810,10 @@ pub(crate) struct BenchArgs {
     /// For w1, w2, w4, square1, square3, hair: simulated time in seconds [default: 1; 2 for the squares; 0.5 for hair].
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub(crate) duration: Option<f64>,
+    /// For w1, w2, w4, square1, square3: Newton steps per step at most [default: 8; 2 for w2 and the squares, whose elastic
+    /// forces are then linearised twice].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) newton_steps: Option<u32>,
     /// For w4: friction over the tangent of the slope; sticks above 1, slides below.
     #[arg(long, default_value_t = 1.05, value_parser = positive)]
     pub(crate) ratio: f64,

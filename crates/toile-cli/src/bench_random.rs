@@ -21,7 +21,7 @@ use crate::{Failure, Outcome};
 
 /// A step that takes longer hangs \[s\].
 const LONGEST_STEP: f64 = 60.0;
-/// Steps running in which all parts were stopped short of a collision: the scene is frozen.
+/// Steps running in which nothing could move in any part but together: the scene is frozen.
 const FROZEN: usize = 5;
 /// Energy that may come from nowhere, over the energy the scene has to spend.
 const ENERGY_SLACK: f64 = 0.02;
@@ -73,7 +73,9 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure>
         .with("scenes_skipped", all.skipped)
         .with("steps", all.steps)
         .with("steps_not_converged", all.unconverged)
-        .with("steps_stopped_by_collision", all.stopped)
+        .with("parts_held_back", all.stopped)
+        .with("vertices_held_back", all.held)
+        .with("parts_frozen", all.frozen)
         .with("steps_with_dips", all.dips)
         .with("contacts", all.contacts)
         .with("worst_law_error", all.law)
@@ -89,6 +91,8 @@ struct Totals {
     steps: usize,
     unconverged: usize,
     stopped: usize,
+    held: usize,
+    frozen: usize,
     dips: usize,
     contacts: usize,
     law: f64,
@@ -125,18 +129,18 @@ fn watch(path: &Path, all: &mut Totals) -> Result<Option<String>, Failure> {
         all.steps += 1;
         all.unconverged += usize::from(!report.converged);
         all.stopped += report.stopped;
+        all.held += report.held;
+        all.frozen += report.frozen;
         all.contacts += report.contacts;
         all.law = all.law.max(report.law_error);
         let at = |what: String| Ok(Some(format!("step {step}, {:.4} s: {what}", sim.time())));
         if seconds > LONGEST_STEP {
             return at(format!("took {seconds:.0} s"));
         }
-        // A part that ends short of a collision stops everything; that must be the exception.
-        frozen = if report.stopped == report.substeps { frozen + 1 } else { 0 };
+        // Parts in which everything goes with what it would meet must be the exception.
+        frozen = if report.frozen == report.substeps { frozen + 1 } else { 0 };
         if frozen == FROZEN {
-            return at(format!(
-                "everything was stopped short of a collision {FROZEN} times running"
-            ));
+            return at(format!("nothing could move as it should {FROZEN} times running"));
         }
         let model = sim.model();
         let places: Vec<Vec3> =
@@ -423,6 +427,22 @@ fn colliders_text(random: &mut Dice) -> (String, f64, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Cloth dipped into colliders between its vertices, or layers passed through each other.
+    #[test]
+    #[ignore = "scenes of many steps: run it in release"]
+    fn scenes_that_went_wrong_once_go_right() {
+        let name = format!("toile-random-mended-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        for number in MENDED {
+            let path = write_scene(&folder, 11, number).unwrap();
+            let fault = watch(&path, &mut Totals::default()).unwrap();
+            assert_eq!(fault, None, "scene {number} of seed 11");
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    const MENDED: [u64; 5] = [8, 25, 32, 50, 51];
 
     #[test]
     fn scenes_can_be_read_and_follow_from_their_seed() {

@@ -11,6 +11,7 @@ use toile::sim::{ModelBuilder, Shell};
 
 use crate::args::{BenchArgs, Global, Normals};
 use crate::bench::{Clock, GRAVITY, cloth, normals, rounded};
+use crate::bench_motion::stage_settings;
 use crate::json::{self, Object};
 use crate::progress::{catch_interrupts, interrupted};
 use crate::{Failure, Outcome};
@@ -31,6 +32,7 @@ pub(crate) fn run(args: &BenchArgs, sheets: usize, global: &Global) -> Result<Ou
     catch_interrupts();
     let n = args.n.unwrap_or(77) as usize;
     let (mut sim, topology, ball) = scene(args, n, sheets)?;
+    sim.set_settings(stage_settings(args, 2));
     let steps = (args.duration.unwrap_or(2.0) / DT).round().max(1.0) as usize;
     let mut all = Sums::default();
     let mut told = Instant::now();
@@ -201,7 +203,7 @@ impl Sums {
             .with("contacts_end", forces.len())
             .with("sticking_end", stick)
             .with("steps_not_converged", self.unconverged)
-            .with("steps_stopped_by_collision", self.stopped)
+            .with("parts_held_back", self.stopped)
             .with("mean_law_error", self.law / steps as f64)
             .with("worst_mean_law_error", self.worst_mean_law)
             .with("worst_law_error", self.worst_law)

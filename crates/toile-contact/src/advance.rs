@@ -5,13 +5,13 @@
 //! linearly that separation is linear in time, so the first moment it could fall below a level is
 //! known; the distance cannot fall below it earlier. Advancing to that moment and measuring again
 //! never steps over a contact. The speed bound of Li et al. 2021 (additive CCD) is used where it is
-//! longer. Touching is reported when a tenth of the first distance is left.
+//! longer. Touching is reported when a tenth of the distance at the start, or at the end if that is less, is left.
 
 use toile_geometry::Vec3;
 
 use crate::distance::{blend, point_triangle, segment_segment};
 
-/// Part of the starting clearance at which things count as touching.
+/// Part of the clearance at which things count as touching.
 const LEFT: f64 = 0.1;
 /// More steps than this end the search at the time reached, which is safe.
 const STEPS: usize = 2000;
@@ -68,12 +68,15 @@ fn meeting_time(four: &Four, split: usize, gap: Gap, separation: f64, until: f64
     let mut distance = d.norm();
     let reach = four.start.iter().map(Vec3::amax).fold(0.0, f64::max);
     // Below this, round-off decides.
-    let grain = 1e-14 * reach;
+    let grain = 1e-12 * reach;
     if distance <= grain {
         return Some(0.0);
     }
     let kept = separation.min(0.5 * distance);
-    let near = kept + LEFT * (distance - kept);
+    // What comes from afar to rest nearby has not touched.
+    let ends = gap(&four.at(1.0)).norm();
+    let clear = if ends > kept { distance.min(ends) } else { distance };
+    let near = kept + LEFT * (clear - kept);
     // Aim between what must be kept and what counts as touching.
     let level = 0.5 * (kept + near);
     let size = |m: &[Vec3]| m.iter().map(Vec3::norm).fold(0.0, f64::max);

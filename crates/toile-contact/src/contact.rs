@@ -51,6 +51,16 @@ impl ContactKey {
     pub fn between_layers(&self) -> bool {
         matches!(self, Self::VertexFace { .. } | Self::EdgeEdge { .. })
     }
+
+    /// The collider it is with, if any.
+    pub fn collider(&self) -> Option<u32> {
+        match *self {
+            Self::VertexCollider { collider, .. }
+            | Self::EdgeCollider { collider, .. }
+            | Self::FaceCollider { collider, .. } => Some(collider),
+            Self::VertexFace { .. } | Self::EdgeEdge { .. } => None,
+        }
+    }
 }
 
 /// One place where the cloth touches a collider or itself.

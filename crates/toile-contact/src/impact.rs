@@ -123,17 +123,7 @@ impl Layers {
         separation: f64,
         until: f64,
     ) -> Option<f64> {
-        let vertices = match pair {
-            LayerPair::VertexFace { vertex, face } => {
-                let [a, b, c] = self.topology.faces()[face as usize];
-                [vertex, a, b, c]
-            }
-            LayerPair::EdgeEdge { first, second } => {
-                let [a, b] = self.topology.edges()[first as usize].vertices;
-                let [c, d] = self.topology.edges()[second as usize].vertices;
-                [a, b, c, d]
-            }
-        };
+        let vertices = pair.vertices(&self.topology);
         let split = if matches!(pair, LayerPair::VertexFace { .. }) { 1 } else { 2 };
         let at = |x: &[Vec3]| vertices.map(|v| x[v as usize]);
         let (x0, x1) = (at(start), at(end));

@@ -30,6 +30,23 @@ pub enum LayerPair {
     },
 }
 
+impl LayerPair {
+    /// The vertex and the corners of the face, or the ends of the two edges.
+    pub fn vertices(&self, topology: &Topology) -> [u32; 4] {
+        match *self {
+            Self::VertexFace { vertex, face } => {
+                let [a, b, c] = topology.faces()[face as usize];
+                [vertex, a, b, c]
+            }
+            Self::EdgeEdge { first, second } => {
+                let [a, b] = topology.edges()[first as usize].vertices;
+                let [c, d] = topology.edges()[second as usize].vertices;
+                [a, b, c, d]
+            }
+        }
+    }
+}
+
 /// The cloth against itself: all layers of one topology, with a tree of boxes that is refitted at
 /// every query and rebuilt when it is worn.
 ///

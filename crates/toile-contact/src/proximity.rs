@@ -203,7 +203,12 @@ impl Search<'_> {
         }) {
             return None;
         }
-        let remembered = if border { None } else { self.sides.vertex_face(topology, v, f) };
+        let known = || {
+            let side = self.sides.vertex_face(topology, v, f);
+            let passed = || self.sides.passed_face(topology, self.positions, v, f);
+            side.or_else(|| passed().then(|| look.dot(&d) <= 0.0))
+        };
+        let remembered = if border { None } else { known() };
         let (normal, distance) = oriented(&d, distance, &look, remembered, &p);
         Some(Contact {
             key: ContactKey::VertexFace { vertex: v, face: f },
@@ -241,7 +246,9 @@ impl Search<'_> {
         let places = [a[0] + (a[1] - a[0]) * s, b[0] + (b[1] - b[0]) * t];
         let d = places[0] - places[1];
         let look = (a[1] - a[0]).cross(&(b[1] - b[0]));
-        let remembered = self.sides.edge_edge(topology, self.positions, first, second);
+        let side = self.sides.edge_edge(topology, self.positions, first, second);
+        let passed = || self.sides.passed_edge(topology, self.positions, first, second);
+        let remembered = side.or_else(|| passed().then(|| look.dot(&d) <= 0.0));
         let (normal, distance) = oriented(&d, d.norm(), &look.normalize(), remembered, &places[0]);
         if !self.is_rim(edges[0], edges[1], &-normal) || !self.is_rim(edges[1], edges[0], &normal) {
             return None;

@@ -2,12 +2,14 @@
 
 use toile_geometry::{Topology, Vec3};
 
+use crate::passing::{passes_edge, passes_face};
 use crate::{Contact, ContactKey};
 
 /// Normals closer than this (cosine) to the plane of a face do not tell its sides.
 const CLEAR: f64 = 0.1;
 
-/// Sides remembered from the contacts of a step.
+/// Sides remembered from the end of a step: those of its contacts, and where everything was, from where nothing may
+/// have passed through anything.
 ///
 /// A pair that has changed sides since then has passed through: its contact keeps the old normal
 /// and has a negative distance, so that it is pushed back and not out on the other side.
@@ -17,6 +19,8 @@ pub struct LayerSides {
     faces: Vec<((u32, u32), bool)>,
     /// (first, second edge) and whether first × second leads from the second to the first; sorted.
     edges: Vec<((u32, u32), bool)>,
+    /// Where everything was; empty if that is not known.
+    last: Vec<Vec3>,
 }
 
 impl LayerSides {
@@ -27,7 +31,7 @@ impl LayerSides {
 
     /// The sides of contacts between layers, found at the given positions.
     pub fn of(contacts: &[Contact], positions: &[Vec3], topology: &Topology) -> Self {
-        let mut sides = Self::default();
+        let mut sides = Self { last: positions.to_vec(), ..Self::default() };
         for contact in contacts {
             match contact.key {
                 ContactKey::VertexFace { vertex, face } => {
@@ -49,9 +53,57 @@ impl LayerSides {
         sides
     }
 
-    /// Whether nothing is known.
-    pub fn is_empty(&self) -> bool {
-        self.faces.is_empty() && self.edges.is_empty()
+    /// Whether a vertex has passed a face, or one of those around it, on the way to `now`.
+    pub(crate) fn passed_face(
+        &self,
+        topology: &Topology,
+        now: &[Vec3],
+        vertex: u32,
+        face: u32,
+    ) -> bool {
+        if self.last.is_empty() {
+            return false;
+        }
+        let corners = topology.faces()[face as usize];
+        let through = |f: u32| {
+            let [a, b, c] = topology.faces()[f as usize];
+            let four = [vertex, a, b, c].map(|v| v as usize);
+            ![a, b, c].contains(&vertex)
+                && passes_face(&four.map(|v| self.last[v]), &four.map(|v| now[v]))
+        };
+        through(face)
+            || corners
+                .iter()
+                .any(|&v| topology.vertex_faces(v as usize).iter().any(|&f| through(f)))
+    }
+
+    /// Whether an edge has passed another, or their ends faces at them, on the way to `now`.
+    pub(crate) fn passed_edge(
+        &self,
+        topology: &Topology,
+        now: &[Vec3],
+        first: u32,
+        second: u32,
+    ) -> bool {
+        if self.last.is_empty() {
+            return false;
+        }
+        let [one, other] = [first, second].map(|e| &topology.edges()[e as usize]);
+        let ([a, b], [c, d]) = (one.vertices, other.vertices);
+        let four = [a, b, c, d].map(|v| v as usize);
+        if passes_edge(&four.map(|v| self.last[v]), &four.map(|v| now[v])) {
+            return true;
+        }
+        [(one, other), (other, one)].iter().any(|(upper, lower)| {
+            upper.vertices.iter().any(|&v| {
+                lower.faces.iter().flatten().any(|&f| {
+                    let [p, q, r] = topology.faces()[f as usize];
+                    let four = [v, p, q, r].map(|v| v as usize);
+                    ![p, q, r].contains(&v)
+                        && passes_face(&four.map(|v| self.last[v]), &four.map(|v| now[v]))
+                })
+            })
+        })
     }
 
     /// Side of a vertex: of this face, or else of a face that shares a vertex with it.
@@ -83,9 +135,6 @@ impl LayerSides {
         first: u32,
         second: u32,
     ) -> Option<bool> {
-        if self.is_empty() {
-            return None;
-        }
         if let Ok(k) = self.edges.binary_search_by_key(&(first, second), |(key, _)| *key) {
             return Some(self.edges[k].1);
         }

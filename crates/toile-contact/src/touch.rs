@@ -10,7 +10,7 @@ use crate::{Bounds, Contact, ContactError, ContactKey, PlacedCollider, owner};
 
 /// Distance that is kept inside edges and faces, in units of the gap that vertices keep: cloth that hugs a
 /// smooth thing with its vertices rests on them alone, and only what they leave uncovered is held between them.
-const INSIDE: f64 = 0.1;
+pub const INSIDE: f64 = 0.1;
 /// Elements per task; small enough for two dozen tasks on a sheet of 77 × 77 vertices.
 const CHUNK: usize = 256;
 /// Two contacts of one edge closer than this part of it are one.
@@ -229,11 +229,17 @@ impl Search<'_> {
                 if solid.is_convex() && self.misses(solid, &own, limit) {
                     return;
                 }
-                let mut feature = 0;
-                solid.places_on_segment(&own[0], &own[1], &mut |s| {
-                    let at = self.solid_at(solid, &(own[0] + (own[1] - own[0]) * s));
-                    push(s, feature, at, &|p| self.placed.state().velocity_at(p));
-                    feature += 1;
+                let both = self.placed.collider().sides() == crate::Sides::Both;
+                solid.touch_segment(&own[0], &own[1], &mut |touch| {
+                    let sign = if both && touch.distance < 0.0 { -1.0 } else { 1.0 };
+                    let at = own[0] + (own[1] - own[0]) * touch.s;
+                    let found = Found {
+                        distance: touch.distance * sign,
+                        normal: touch.normal * sign,
+                        point: at - touch.normal * touch.distance,
+                    };
+                    let velocity = |p: &Vec3| self.placed.state().velocity_at(p);
+                    push(touch.s, touch.feature, found, &velocity);
                 });
             }
             Body::Mesh(mesh) => {
@@ -263,13 +269,6 @@ impl Search<'_> {
         // a.distance + s down = b.distance − (1 − s) up
         let s = (b.distance - up - a.distance) / (down - up);
         a.distance + s * down > limit
-    }
-
-    fn solid_at(&self, solid: &Solid, p: &Vec3) -> Found {
-        let near = solid.closest(p);
-        let flip = self.placed.collider().sides() == crate::Sides::Both && near.distance < 0.0;
-        let sign = if flip { -1.0 } else { 1.0 };
-        Found { distance: near.distance * sign, normal: near.normal * sign, point: near.point }
     }
 
     /// Closest places of a cloth edge and an edge of the mesh, if the latter is foremost there.

@@ -36,6 +36,24 @@ pub(crate) enum Solid {
     },
 }
 
+/// Where a solid touches a segment between its ends.
+pub(crate) struct Touch {
+    /// Which of its places.
+    pub(crate) feature: u32,
+    /// Along the segment, 0 to 1.
+    pub(crate) s: f64,
+    /// Along the normal, negative inside.
+    pub(crate) distance: f64,
+    /// From the solid to the segment.
+    pub(crate) normal: Vec3,
+}
+
+/// Mean of normals below which they count as opposite.
+const OPPOSITE: f64 = 0.2;
+
+/// Depth at a ridge, in units of the depth of the segment, beyond which it is the far side's.
+const FAR_SIDE: f64 = 3.0;
+
 /// Points a solid offers to a flat thing from one direction.
 pub(crate) struct Supports {
     /// Point and direction from there to the flat thing.
@@ -158,16 +176,17 @@ impl Solid {
         found
     }
 
-    /// Places (0 to 1) along a segment where the solid may touch it between its ends, at most 32.
+    /// Where the solid may touch a segment between its ends, at most 32 places.
     ///
     /// Least signed distance along the segment, by bisection on its slope, and the places where
     /// the segment passes over edges and rims: lying on a flat side it rests on two of them.
-    pub(crate) fn places_on_segment(&self, a: &Vec3, b: &Vec3, visit: &mut dyn FnMut(f64)) {
+    pub(crate) fn touch_segment(&self, a: &Vec3, b: &Vec3, visit: &mut dyn FnMut(Touch)) {
         let e = b - a;
         let slope = |s: f64| self.closest(&(a + e * s)).normal.dot(&e);
         // A torus has at most four local minima along a line.
         let pieces = if self.is_convex() { 1 } else { 12 };
         let mut before = slope(0.0);
+        let mut deepest = f64::INFINITY;
         for k in 0..pieces {
             let (mut low, mut high) = (k as f64 / pieces as f64, (k + 1) as f64 / pieces as f64);
             let after = slope(high);
@@ -180,15 +199,56 @@ impl Solid {
                         high = middle;
                     }
                 }
-                visit(0.5 * (low + high));
+                let touch = self.least(a, &e, low, high, k as u32);
+                deepest = deepest.min(touch.distance);
+                visit(touch);
             }
             before = after;
         }
+        let [start, end] = [a, b].map(|x| self.closest(x).distance);
+        // What lies under the solid is not on its ridges.
+        let least = FAR_SIDE * deepest.min(start).min(end).min(0.0) - 1e-9;
+        self.ridges(a, b, &mut |feature, s, point, tangent, sides| {
+            let Some(across) = e.cross(&tangent).try_normalize(1e-9 * e.norm()) else { return };
+            let normal = if across.dot(&(sides[0] + sides[1])) < 0.0 { -across } else { across };
+            // Both sides of the ridge fall away from the segment.
+            let foremost = sides.iter().all(|side| normal.dot(side) > -1e-3);
+            let distance = normal.dot(&(a + e * s - point));
+            if foremost && distance > least {
+                visit(Touch { feature: 12 + feature, s, distance, normal });
+            }
+        });
+    }
+
+    /// The touch where the signed distance along a + s e is least, between two near places.
+    ///
+    /// On a ridge, the sides that meet there both push: the normal is the mixture of theirs that is across the segment.
+    fn least(&self, a: &Vec3, e: &Vec3, low: f64, high: f64, feature: u32) -> Touch {
+        let s = 0.5 * (low + high);
+        let [p, q] = [low, high].map(|s| self.closest(&(a + e * s)));
+        let distance = self.closest(&(a + e * s)).distance;
+        let (down, up) = (p.normal.dot(e), q.normal.dot(e));
+        let mixed =
+            if up > down { (p.normal * up - q.normal * down) / (up - down) } else { p.normal };
+        let size = mixed.norm();
+        if size < OPPOSITE {
+            // Sides that face away from each other: there is no ridge near.
+            return Touch { feature, s, distance, normal: p.normal };
+        }
+        let deeper = if distance < 0.0 { distance / size } else { distance };
+        Touch { feature, s, distance: deeper, normal: mixed / size }
+    }
+
+    /// Edges and rims that the segment passes over: number, place along the segment, point of the ridge, its tangent
+    /// there and the normals of the sides that meet in it.
+    fn ridges(&self, a: &Vec3, b: &Vec3, visit: &mut dyn FnMut(u32, f64, Vec3, Vec3, [Vec3; 2])) {
+        let e = b - a;
         match *self {
             Self::Block { half } => {
                 for axis in 0..3 {
+                    let (j, k) = ((axis + 1) % 3, (axis + 2) % 3);
+                    let tangent = Vec3::ith(axis, 1.0);
                     for side in 0..4 {
-                        let (j, k) = ((axis + 1) % 3, (axis + 2) % 3);
                         let mut end = half;
                         end[j] *= if side & 1 == 0 { 1.0 } else { -1.0 };
                         end[k] *= if side & 2 == 0 { 1.0 } else { -1.0 };
@@ -196,25 +256,35 @@ impl Solid {
                         start[axis] = -half[axis];
                         let pair = crate::segment_segment(&[*a, *b], &[start, end], 1e-6);
                         if pair.crossing {
-                            visit(pair.s);
+                            let sides = [j, k].map(|k| Vec3::ith(k, end[k].signum()));
+                            let point = start + (end - start) * pair.t;
+                            visit((4 * axis + side) as u32, pair.s, point, tangent, sides);
                         }
                     }
                 }
             }
-            Self::Frustum { low, high, .. } => {
-                for radius in [low, high] {
+            Self::Frustum { half, low, high } => {
+                let slant = Vec3::new(2.0 * half, 0.0, low - high).normalize();
+                for (number, (radius, z)) in [(low, -half), (high, half)].into_iter().enumerate() {
                     // |(a + s e)ₓᵧ| = radius
                     let (ex, ey) = (e.x, e.y);
                     let qa = ex * ex + ey * ey;
                     let qb = a.x * ex + a.y * ey;
                     let qc = a.x * a.x + a.y * a.y - radius * radius;
                     let disc = qb * qb - qa * qc;
-                    if qa > 0.0 && disc > 0.0 {
-                        for root in [-disc.sqrt(), disc.sqrt()] {
-                            let s = (-qb + root) / qa;
-                            if s > 0.0 && s < 1.0 {
-                                visit(s);
-                            }
+                    if radius == 0.0 || qa == 0.0 || disc <= 0.0 {
+                        continue;
+                    }
+                    for (k, root) in [-disc.sqrt(), disc.sqrt()].into_iter().enumerate() {
+                        let s = (-qb + root) / qa;
+                        if s > 0.0 && s < 1.0 {
+                            let at = a + e * s;
+                            let out = Vec3::new(at.x / radius, at.y / radius, 0.0);
+                            let point = out * radius + Vec3::z() * z;
+                            let tangent = Vec3::new(-out.y, out.x, 0.0);
+                            let sides =
+                                [out * slant.x + Vec3::z() * slant.z, Vec3::z() * z.signum()];
+                            visit((2 * number + k) as u32, s, point, tangent, sides);
                         }
                     }
                 }
@@ -361,7 +431,7 @@ mod tests {
                 let (a, b) = (random.point(1.2), random.point(1.2));
                 let d = |s: f64| solid.closest(&(a + (b - a) * s)).distance;
                 let mut found = d(0.0).min(d(1.0));
-                solid.places_on_segment(&a, &b, &mut |s| found = found.min(d(s)));
+                solid.touch_segment(&a, &b, &mut |touch| found = found.min(d(touch.s)));
                 let sampled = (0..=500).map(|i| d(i as f64 / 500.0)).fold(f64::MAX, f64::min);
                 assert!(found <= sampled + 1e-9, "{solid:?}: {found} against {sampled}");
             }

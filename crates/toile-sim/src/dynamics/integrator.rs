@@ -75,6 +75,12 @@ impl Stage {
         }
     }
 
+    /// The same stage, said to end at a time: sums of parts are rounded.
+    pub(crate) fn until(mut self, time: f64) -> Self {
+        self.time = time;
+        self
+    }
+
     /// BDF2 after two equal steps of `h`.
     pub(crate) fn bdf2(before: &Moving, from: &Moving, h: f64) -> Self {
         let mut base = from.position.clone();

@@ -27,11 +27,12 @@ const SHORTEST: f64 = 1e-4;
 /// Sweeps over the contacts after the last linear solve, at most.
 const SETTLING: usize = 20;
 
-/// Factorisations per Newton step at most; what is undecided then is left to the next step.
-const ROUNDS: usize = 3;
+/// Factorisations per Newton step at most; what is undecided then is left to the next step, whose matrix is a
+/// better one anyway.
+const ROUNDS: usize = 1;
 
 /// The same for the last Newton step.
-const LAST_ROUNDS: usize = 6;
+const LAST_ROUNDS: usize = 2;
 
 /// The linearised problem; its solution is left in `work.step` and the forces in the rows.
 pub(crate) struct Linearised<'a> {

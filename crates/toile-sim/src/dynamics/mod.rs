@@ -3,7 +3,8 @@
 //! Every integrator is a sequence of implicit stages of one shape (`integrator`). A stage finds the
 //! displacement at which inertia, elasticity and contact forces balance (`stage`, `linear`, `cushion`), Signorini's and
 //! Coulomb's laws included: contacts are rows over the unknowns (`rows`), their stiffness enters one sparse
-//! system with the elastic one (`system`). [`Simulator`] strings stages into steps.
+//! system with the elastic one (`system`). [`Simulator`] strings stages into steps; where no contact forces are found that keep
+//! things apart, what would collide goes together (`zones`).
 
 mod cushion;
 mod free;
@@ -16,6 +17,7 @@ mod surroundings;
 mod system;
 #[cfg(test)]
 mod tests;
+mod zones;
 
 pub use integrator::Integrator;
 pub use rows::{ContactForce, ContactStatus};
@@ -24,3 +26,4 @@ pub use simulator::{
 };
 pub use stage::{StageSettings, StageTimings};
 pub use surroundings::Surroundings;
+pub use zones::Collision;

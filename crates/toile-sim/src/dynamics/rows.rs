@@ -54,6 +54,8 @@ pub(crate) struct Row {
     pub(crate) scale: f64,
     /// Whether one vertex carries it, and carries no other; set by who collects the contacts.
     pub(crate) nodal: bool,
+    /// Whether it was seen at an earlier look of the stage, and somewhere else since.
+    pub(crate) past: bool,
     /// λ \[N\].
     pub(crate) force: Vector<3>,
     /// λ as the linearised problem has it \[N\].
@@ -85,6 +87,7 @@ impl Row {
             floor: 0.0,
             scale,
             nodal: false,
+            past: false,
             force: Vector::zeros(),
             planned: Vector::zeros(),
             status: ContactStatus::Open,
@@ -254,6 +257,13 @@ impl Row {
             k += across * across.transpose() * (self.stiff[1] * self.bound / size);
         }
         k
+    }
+
+    /// Whether a contact is at nearly the same place of the cloth.
+    pub(crate) fn is_near(&self, other: &Contact) -> bool {
+        let pairs = self.contact.weights.iter().zip(&other.weights);
+        pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) < 0.05
+            && self.contact.normal.dot(&other.normal) > 0.9
     }
 
     /// What names the contact.

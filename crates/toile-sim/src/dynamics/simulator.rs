@@ -7,9 +7,10 @@ use toile_contact::{Contact, ContactKey};
 use toile_num::Vector;
 
 use super::integrator::{ALPHA, Integrator, Moving, Stage};
-use super::rows::{ContactForce, ContactStatus, Held, Row};
+use super::rows::{ContactForce, ContactStatus, Held, Row, at};
 use super::stage::{Damping, StageProblem, StageReport, StageSettings, StageTimings, Workspace};
 use super::system::System;
+use super::zones::{Collision, Zones};
 use crate::{Model, SimError, State};
 
 /// Finds the contacts of a configuration.
@@ -34,6 +35,22 @@ pub trait ContactSource {
         _to: f64,
     ) -> Result<f64, SimError> {
         Ok(1.0)
+    }
+
+    /// What would collide on the straight way from `start` to `end`, or be deeper in a collider at its end than it was.
+    fn collisions(
+        &mut self,
+        _start: &[Vector<3>],
+        _end: &[Vector<3>],
+        _from: f64,
+        _to: f64,
+    ) -> Result<Vec<Collision>, SimError> {
+        Ok(Vec::new())
+    }
+
+    /// Displacement of a point at `place` that goes with a collider.
+    fn carried(&self, _collider: u32, _place: &Vector<3>, _from: f64, _to: f64) -> Vector<3> {
+        Vector::zeros()
     }
 
     /// Told where a step has ended, and with which contacts near.
@@ -86,8 +103,12 @@ pub struct StepReport {
     pub mean_law_error: f64,
     /// Parts the step was cut into.
     pub substeps: usize,
-    /// Parts in which everything was stopped: contacts could not keep it apart, or the balance was not found.
+    /// Parts whose contacts could not be solved: what would have collided in them went together.
     pub stopped: usize,
+    /// Vertices that went together in these parts.
+    pub held: usize,
+    /// Parts in which nothing could be moved as it should.
+    pub frozen: usize,
     /// Where the time went.
     pub timings: StageTimings,
 }
@@ -107,7 +128,7 @@ impl StepReport {
 }
 
 /// Shortest part a step is cut into, as a fraction.
-const SHORTEST: usize = 16;
+const SHORTEST: usize = 8;
 
 /// Time in which contacts that are too close recover \[s\].
 const RECOVERY: f64 = 0.02;
@@ -120,6 +141,20 @@ const LOOKS: usize = 5;
 
 /// Violation of the law up to which a step is accepted, in units of the largest force.
 const LAWFUL: f64 = 1e-2;
+
+/// Change of a gap after which the contacts of a stage are looked at again, in units of the fall.
+const CHANGED: f64 = 1e-2;
+
+/// The same where elasticity has not converged: looking again would only stir it.
+const ROUGHLY: f64 = 5e-2;
+
+/// Depth to which edges and faces may be in colliders against what held them \[m\].
+const MISSED: f64 = 1e-4;
+
+/// Whether a contact is that of the inside of an edge or face with a collider.
+fn is_between(contact: &Contact) -> bool {
+    contact.count > 1 && !contact.key.between_layers()
+}
 
 /// Positions and velocities at one time, in the order of the unknowns.
 #[derive(Clone, Debug, PartialEq)]
@@ -177,6 +212,8 @@ pub struct Simulator<S> {
     positions: Vec<Vector<3>>,
     delta: Vec<f64>,
     owners: HashSet<usize>,
+    /// Gaps of the edges and faces that were in colliders when the last part of a step ended \[m\].
+    inside: HashMap<ContactKey, f64>,
     unit: f64,
     /// Of the model at its start \[m\].
     size: f64,
@@ -210,6 +247,7 @@ impl<S: ContactSource> Simulator<S> {
             positions: Vec::new(),
             delta: vec![0.0; n],
             owners: HashSet::new(),
+            inside: HashMap::new(),
             model,
             source,
             moving,
@@ -345,6 +383,9 @@ impl<S: ContactSource> Simulator<S> {
         });
         self.contacts.extend(layers);
         self.source.arrived(&self.positions, &self.contacts);
+        let mut contacts = Vec::new();
+        self.source.contacts(&self.positions, self.moving.time, 0.0, &mut contacts)?;
+        self.remember_depths(&contacts);
         Ok(true)
     }
 
@@ -363,15 +404,19 @@ impl<S: ContactSource> Simulator<S> {
             let dt = h * part as f64 / SHORTEST as f64;
             let kept = (self.warm.clone(), self.forces.clone());
             let mut trial = StepReport { converged: true, ..StepReport::default() };
-            let outcome = self.take(&from, dt, part == SHORTEST, &mut trial);
+            let to = start + h * (done + part) as f64 / SHORTEST as f64;
+            let outcome = self.take(&from, dt, to, part == SHORTEST, &mut trial);
             let mut after = match outcome {
                 Ok(after) => Some(after),
                 Err(SimError::Solve(_)) => None,
                 Err(error) => return Err(error),
             };
-            // Implicit Euler makes no energy when it converges; schemes of second order may, across impacts.
+            // Implicit Euler makes no energy when it converges, unless contacts between vertices push out what they found
+            // too late; schemes of second order may, across impacts.
+            let between = self.forces.iter().any(|f| f.contact.count > 1);
             let tame = trial.converged
-                && (self.integrator == Integrator::ImplicitEuler || self.forces.is_empty());
+                && (self.forces.is_empty()
+                    || (self.integrator == Integrator::ImplicitEuler && !between));
             let lawful = trial.law_error <= LAWFUL
                 && trial.residual.is_finite()
                 && after.as_ref().is_none_or(|a| tame || self.spends(&from, a, dt));
@@ -381,41 +426,43 @@ impl<S: ContactSource> Simulator<S> {
                 safe = self.safe_part(&from, after)?;
                 self.work.timings.detection += clock.elapsed();
             }
-            if after.is_none() || !lawful || safe < 1.0 {
-                if part > 1 {
-                    part /= 2;
-                    (self.warm, self.forces) = kept;
-                    report.iterations += trial.iterations;
-                    report.factorisations += trial.factorisations;
-                    continue;
-                }
-                if !self.energies().potential.is_finite() {
-                    return Err(SimError::StepFailed { time: start, parts: SHORTEST });
-                }
-                trial.converged = false;
-                report.stopped += 1;
+            let after_failure = after.clone().filter(|_| trial.residual.is_finite());
+            let good = after.is_some() && lawful && safe >= 1.0;
+            if !good && part > 1 {
+                part /= 2;
                 (self.warm, self.forces) = kept;
+                report.iterations += trial.iterations;
+                report.factorisations += trial.factorisations;
+                continue;
             }
-            let mut after = match after.filter(|_| lawful) {
-                Some(mut after) => {
-                    if safe < 1.0 {
-                        // Contacts could not keep things apart: everything stops short of the collision.
-                        self.shorten(&from, &mut after, 0.9 * safe);
-                    }
-                    after
-                }
-                // Nothing that could be believed was found: everything stops where it is.
+            let mut after = match after.filter(|_| good) {
+                Some(after) => after,
                 None => {
+                    if !self.energies().potential.is_finite() {
+                        return Err(SimError::StepFailed { time: start, parts: SHORTEST });
+                    }
+                    let ended = after_failure;
+                    trial.converged = false;
                     trial.residual = 0.0;
                     trial.law_error = 0.0;
                     trial.mean_law_error = 0.0;
-                    Moving { velocity: vec![0.0; from.velocity.len()], ..from.clone() }
+                    report.stopped += 1;
+                    (self.warm, self.forces) = kept;
+                    self.hold_back(&from, ended, dt, &mut report)?
                 }
             };
             done += part;
-            after.time = start + h * done as f64 / SHORTEST as f64;
-            self.gather(&after.position);
+            after.time = to;
+            // What was found belongs to where the step would have ended.
+            if !good {
+                self.look(&after.position, after.time, dt)?;
+            } else {
+                self.gather(&after.position);
+            }
             self.source.arrived(&self.positions, &self.contacts);
+            let contacts = std::mem::take(&mut self.contacts);
+            self.remember_depths(&contacts);
+            self.contacts = contacts;
             let equal = part == SHORTEST;
             self.moving = after;
             self.before = equal.then_some(from);
@@ -429,21 +476,29 @@ impl<S: ContactSource> Simulator<S> {
         Ok(report)
     }
 
-    /// One step of the integrator.
+    /// How deep edges and faces are in colliders, among contacts.
+    fn remember_depths(&mut self, contacts: &[Contact]) {
+        self.inside.clear();
+        let deep = contacts.iter().filter(|c| is_between(c) && c.gap < 0.0);
+        self.inside.extend(deep.map(|c| (c.key, c.gap)));
+    }
+
+    /// One step of the integrator, which ends at the time `to`.
     fn take(
         &mut self,
         from: &Moving,
         h: f64,
+        to: f64,
         whole: bool,
         report: &mut StepReport,
     ) -> Result<Moving, SimError> {
         match self.integrator {
-            Integrator::ImplicitEuler => self.stage(&Stage::euler(from, h), report),
+            Integrator::ImplicitEuler => self.stage(&Stage::euler(from, h).until(to), report),
             // What went wrong in one piece is taken as cautiously as can be.
-            _ if !whole => self.stage(&Stage::euler(from, h), report),
+            _ if !whole => self.stage(&Stage::euler(from, h).until(to), report),
             Integrator::Bdf2 => {
                 if let Some(before) = self.before.take() {
-                    let stage = Stage::bdf2(&before, from, h);
+                    let stage = Stage::bdf2(&before, from, h).until(to);
                     self.before = Some(before);
                     let known: HashSet<ContactKey> = self.warm.keys().copied().collect();
                     let after = self.stage(&stage, report)?;
@@ -451,17 +506,17 @@ impl<S: ContactSource> Simulator<S> {
                         return Ok(after);
                     }
                 }
-                self.stage(&Stage::euler(from, h), report)
+                self.stage(&Stage::euler(from, h).until(to), report)
             }
             Integrator::TrBdf2 => {
                 let force = self.smooth_force(from);
                 let middle = self.stage(&Stage::trapezoid(from, &force, ALPHA * h), report)?;
-                self.stage(&Stage::after_trapezoid(from, &middle, h), report)
+                self.stage(&Stage::after_trapezoid(from, &middle, h).until(to), report)
             }
             Integrator::Sdirk2 => {
                 let middle = self.stage(&Stage::euler(from, ALPHA * h), report)?;
                 let force = self.smooth_force(&middle);
-                self.stage(&Stage::sdirk2(from, &middle, &force, h), report)
+                self.stage(&Stage::sdirk2(from, &middle, &force, h).until(to), report)
             }
         }
     }
@@ -487,14 +542,61 @@ impl<S: ContactSource> Simulator<S> {
         self.source.safe_part(&start, &end, from.time, after.time)
     }
 
-    /// Goes only a part of the way.
-    fn shorten(&self, from: &Moving, after: &mut Moving, part: f64) {
-        let way: Vec<f64> =
-            (0..self.model.len()).map(|i| after.position.minus(&from.position, i)).collect();
-        from.position.advanced_into(&way, part, &mut after.position);
-        for v in &mut after.velocity {
-            *v *= part;
+    /// Where a part ends that contacts could not keep from colliding: what would collide goes together, the rest as was
+    /// found. Where that makes energy, or nothing was found, everything stays where it is.
+    fn hold_back(
+        &mut self,
+        from: &Moving,
+        found: Option<Moving>,
+        dt: f64,
+        report: &mut StepReport,
+    ) -> Result<Moving, SimError> {
+        let clock = Instant::now();
+        let to = from.time + dt;
+        let start = self.model.positions(&from.position);
+        let unknowns: Vec<usize> =
+            self.model.vertices().iter().map(|&v| self.model.unknown(v)).collect();
+        let masses: Vec<f64> = unknowns.iter().map(|&i| self.model.masses()[i]).collect();
+        let still = Moving { velocity: vec![0.0; from.velocity.len()], ..from.clone() };
+        let mut last = still.clone();
+        for candidate in found.into_iter().chain([still]) {
+            let mut way: Vec<f64> = (0..self.model.len())
+                .map(|i| candidate.position.minus(&from.position, i))
+                .collect();
+            let alone: Vec<Vector<3>> = unknowns.iter().map(|&i| at(&way, i)).collect();
+            let mut zones = Zones::new(unknowns.iter().map(|&i| self.model.fixed()[i]));
+            let mut go = alone.clone();
+            loop {
+                let end: Vec<Vector<3>> = start.iter().zip(&go).map(|(x, d)| x + d).collect();
+                let met = self.source.collisions(&start, &end, from.time, to)?;
+                let mut grown = false;
+                for collision in &met {
+                    grown |= zones.join(collision);
+                }
+                if !grown {
+                    break;
+                }
+                let carry = |c: u32, v: usize| self.source.carried(c, &start[v], from.time, to);
+                go = zones.displacements(&alone, &masses, carry);
+            }
+            for (&i, d) in unknowns.iter().zip(&go) {
+                way[i..i + 3].copy_from_slice(d.as_slice());
+            }
+            let mut after = candidate;
+            from.position.advanced_into(&way, 1.0, &mut after.position);
+            after.velocity = way.iter().map(|d| d / dt).collect();
+            if self.spends(from, &after, dt) {
+                report.held += zones.len();
+                report.frozen += usize::from(zones.len() == unknowns.len());
+                self.work.timings.detection += clock.elapsed();
+                return Ok(after);
+            }
+            last = after;
         }
+        // Not even what stood still gained nothing: a collider has pushed it, and that work is not counted.
+        report.frozen += 1;
+        self.work.timings.detection += clock.elapsed();
+        Ok(last)
     }
 
     fn gather(&mut self, position: &State) {
@@ -523,8 +625,9 @@ impl<S: ContactSource> Simulator<S> {
         }
         let mut position = stage.base.clone();
         let (mut total, mut last) = (StepReport::default(), StageReport::default());
+        self.rows.clear();
         stage.base.advanced_into(&self.delta, 1.0, &mut position);
-        self.look(&position, stage)?;
+        self.look(&position, stage.time, stage.tau)?;
         for round in 0..LOOKS {
             self.adopt(&position, stage, round == 0);
             let problem = StageProblem {
@@ -541,14 +644,20 @@ impl<S: ContactSource> Simulator<S> {
             total.factorisations += solved.factorisations;
             last = solved;
             stage.base.advanced_into(&self.delta, 1.0, &mut position);
-            self.look(&position, stage)?;
-            if !solved.residual.is_finite() || round + 1 == LOOKS || !self.looks_different(stage) {
+            self.look(&position, stage.time, stage.tau)?;
+            if !solved.residual.is_finite()
+                || round + 1 == LOOKS
+                || !self.looks_different(stage, &solved)
+            {
                 break;
             }
             self.warm.clear();
-            for row in &self.rows {
+            for row in self.rows.iter().filter(|row| !row.past) {
                 self.warm.insert(row.key(), row.held());
             }
+        }
+        if self.misses() {
+            last.law_error = f64::INFINITY;
         }
         let tau = stage.tau;
         let velocity: Vec<f64> = self.delta.iter().map(|d| d / tau).collect();
@@ -556,7 +665,9 @@ impl<S: ContactSource> Simulator<S> {
         self.warm.clear();
         for row in &self.rows {
             if row.status != ContactStatus::Open {
-                self.warm.insert(row.key(), row.held());
+                if !row.past {
+                    self.warm.insert(row.key(), row.held());
+                }
                 self.forces.push(ContactForce {
                     contact: row.contact,
                     force: row.world(&row.force),
@@ -583,7 +694,7 @@ impl<S: ContactSource> Simulator<S> {
     }
 
     /// Finds the contacts near a position.
-    fn look(&mut self, position: &State, stage: &Stage) -> Result<(), SimError> {
+    fn look(&mut self, position: &State, time: f64, tau: f64) -> Result<(), SimError> {
         let clock = Instant::now();
         self.gather(position);
         // What the guess may be wrong by: the fall in a stage, and the last change of velocity once more.
@@ -591,38 +702,65 @@ impl<S: ContactSource> Simulator<S> {
             let pairs = self.moving.velocity.iter().zip(&before.velocity);
             pairs.map(|(v, w)| (v - w).abs()).fold(0.0, f64::max)
         });
-        let reach = 2.0 * self.fall(stage.tau) + stage.tau * change;
+        let reach = 2.0 * self.fall(tau) + tau * change;
         self.contacts.clear();
         if self.positions.iter().all(|p| p.iter().all(|x| x.is_finite())) {
-            self.source.contacts(&self.positions, stage.time, reach, &mut self.contacts)?;
+            self.source.contacts(&self.positions, time, reach, &mut self.contacts)?;
         }
         self.work.timings.detection += clock.elapsed();
         Ok(())
     }
 
+    /// Whether edges or faces are in a collider deeper than what held them allows.
+    fn misses(&self) -> bool {
+        let floors = self.floors();
+        self.contacts.iter().filter(|c| is_between(c)).any(|c| {
+            let floor = floors.get(&c.key).or(self.inside.get(&c.key)).copied().unwrap_or(0.0);
+            c.gap < floor - MISSED
+        })
+    }
+
+    fn floors(&self) -> HashMap<ContactKey, f64> {
+        self.rows.iter().filter(|r| !r.past).map(|r| (r.key(), r.floor)).collect()
+    }
+
     /// Whether the contacts last looked for show that those solved with have turned, come or gone.
-    fn looks_different(&self, stage: &Stage) -> bool {
-        let slack = 1e-2 * self.fall(stage.tau);
-        let floors: HashMap<ContactKey, f64> =
-            self.rows.iter().map(|r| (r.key(), r.floor)).collect();
+    fn looks_different(&self, stage: &Stage, solved: &StageReport) -> bool {
+        let part = if solved.converged { CHANGED } else { ROUGHLY };
+        let slack = part * self.fall(stage.tau);
+        let floors = self.floors();
         let floor = |key: &ContactKey| floors.get(key).copied().unwrap_or(0.0);
         if self.contacts.iter().any(|c| c.gap < floor(&c.key) - slack) {
             return true;
         }
         let gaps: HashMap<ContactKey, f64> = self.contacts.iter().map(|c| (c.key, c.gap)).collect();
-        let mut closed = self.rows.iter().filter(|r| r.status != ContactStatus::Open);
+        let mut closed = self.rows.iter().filter(|r| !r.past && r.status != ContactStatus::Open);
         closed.any(|r| gaps.get(&r.key()).is_none_or(|gap| (gap - r.floor).abs() > slack))
     }
 
     /// Makes rows of the contacts last looked for, at a `first` guess or later.
     fn adopt(&mut self, position: &State, stage: &Stage, first: bool) {
-        self.rows.clear();
+        // Vertices that came too close unheld: what is between them may be held with them.
+        let held: HashSet<ContactKey> = self.rows.iter().map(Row::key).collect();
+        let missed: HashSet<u32> = self
+            .contacts
+            .iter()
+            .filter(|c| c.count == 1 && c.gap < 0.0 && !held.contains(&c.key))
+            .map(|c| c.vertices[0])
+            .collect();
+        // Where the cloth turned on what held it, what was in the way before is in the way still.
+        self.rows.retain(|row| row.contact.count > 1 && !row.key().between_layers());
+        for row in &mut self.rows {
+            row.past = true;
+        }
         let rate = 1.0 / (stage.tau * stage.tau);
         for contact in &self.contacts {
             // Between vertices nothing is expected: what comes too close although they are held is found by looking
             // again.
-            let between = contact.count > 1 && !contact.key.between_layers();
-            let expected = !first && contact.gap <= 0.0;
+            let between = is_between(contact);
+            let expected = !first
+                && contact.gap <= 0.0
+                && !contact.vertices[..contact.count as usize].iter().any(|v| missed.contains(v));
             if between && !expected && !self.warm.contains_key(&contact.key) {
                 continue;
             }
@@ -639,12 +777,15 @@ impl<S: ContactSource> Simulator<S> {
             if inverse == 0.0 {
                 continue; // nothing in it can move
             }
+            self.rows.retain(|row| !row.past || row.key() != contact.key || !row.is_near(contact));
             let mut row = Row::new(*contact, unknowns, position, rate / inverse);
             // Where the contact was at the start of the step.
             let start = &self.moving.position;
             let back = row.sum(start.coordinates()) - row.sum(position.coordinates());
             let time = stage.time - self.moving.time;
             let gap = contact.gap + contact.normal.dot(&(back + contact.velocity * time));
+            let gap =
+                if between { self.inside.get(&contact.key).copied().unwrap_or(0.0) } else { gap };
             if gap < 0.0 {
                 row.allow(gap * (1.0 - time / RECOVERY).max(0.0));
             }

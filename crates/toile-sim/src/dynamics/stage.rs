@@ -66,6 +66,8 @@ pub(crate) struct StageReport {
     pub(crate) residual: f64,
     pub(crate) law_error: f64,
     pub(crate) mean_law_error: f64,
+    /// Newton steps whose contacts did not agree on their forces.
+    pub(crate) disagreements: usize,
 }
 
 /// Damping of a model.
@@ -144,6 +146,9 @@ pub(super) const BALANCED: f64 = 1e-6;
 
 /// Parts of the inertia that are added where the Hessian is not positive definite, one after the other.
 pub(super) const SHIFTS: [f64; 8] = [0.0, 1.0, 10.0, 1e2, 1e3, 1e4, 1e5, 1e6];
+
+/// Newton steps after which contacts that do not agree are left to shorter steps.
+const DISAGREEMENTS: usize = 2;
 
 impl StageProblem<'_> {
     /// Balance at δ.
@@ -250,7 +255,8 @@ impl StageProblem<'_> {
             work.timings.friction += clock.elapsed();
             report.converged = (report.residual <= BALANCED || moved <= self.settings.tolerance)
                 && report.law_error <= self.settings.contact_tolerance;
-            let last = report.iterations >= self.settings.max_iterations;
+            let last = report.iterations >= self.settings.max_iterations
+                || report.disagreements >= DISAGREEMENTS;
             if last && !report.converged && report.residual.is_finite() {
                 // The elastic forces are those of the linearised problem, and so are the contacts'.
                 for row in rows.iter_mut().filter(|r| r.nodal) {

@@ -1,13 +1,14 @@
 //! What a cloth can touch: colliders and itself.
 
 use toile_contact::{
-    Collider, Contact, LayerSettings, LayerSides, Layers, collider_contacts, collider_impacts,
-    first_impact, safe_fraction,
+    Collider, Contact, INSIDE, ImpactPair, LayerSettings, LayerSides, Layers, collider_contacts,
+    collider_impacts, first_impact, safe_fraction,
 };
 use toile_geometry::Topology;
 use toile_num::Vector;
 
 use super::simulator::ContactSource;
+use super::zones::Collision;
 use crate::SimError;
 
 /// Colliders, and the layers of the cloth.
@@ -45,8 +46,8 @@ impl Surroundings {
         friction: f64,
     ) -> Result<Self, SimError> {
         let layers = Layers::new(&self.topology, positions)?.with_rest_positions(rest_positions)?;
-        self.layers =
-            Some(SelfContact { layers, thickness, friction, sides: LayerSides::unknown() });
+        let sides = LayerSides::of(&[], positions, &self.topology);
+        self.layers = Some(SelfContact { layers, thickness, friction, sides });
         Ok(self)
     }
 
@@ -101,6 +102,62 @@ impl ContactSource for Surroundings {
             safe = safe.min(safe_fraction(first_impact(impacts)));
         }
         Ok(safe)
+    }
+
+    fn collisions(
+        &mut self,
+        start: &[Vector<3>],
+        end: &[Vector<3>],
+        from: f64,
+        to: f64,
+    ) -> Result<Vec<Collision>, SimError> {
+        let mut found = Vec::new();
+        if let Some(own) = &mut self.layers {
+            let impacts = own.layers.impacts(start, end, LAST_LINE * own.thickness)?;
+            found.extend(impacts.iter().filter_map(|impact| {
+                let ImpactPair::Layers(pair) = impact.pair else { return None };
+                let vertices = pair.vertices(&self.topology);
+                Some(Collision { vertices, count: 4, collider: None })
+            }));
+        }
+        if self.colliders.is_empty() {
+            return Ok(found);
+        }
+        for impact in collider_impacts(start, end, &self.colliders, from, to, 0.0)? {
+            if let ImpactPair::VertexCollider { vertex, collider } = impact.pair {
+                let vertices = [vertex, 0, 0, 0];
+                found.push(Collision { vertices, count: 1, collider: Some(collider) });
+            }
+        }
+        // Edges and faces have no continuous detection: they are looked at where they end.
+        let between = |x: &[Vector<3>], time: f64| -> Result<Vec<Contact>, SimError> {
+            let placed: Vec<_> = self.colliders.iter().map(|c| c.at(time)).collect();
+            let mut contacts = collider_contacts(x, &self.topology, &placed, 0.0)?;
+            contacts.retain(|c| c.count > 1 && c.gap < 0.0);
+            Ok(contacts)
+        };
+        let before = between(start, from)?;
+        for contact in between(end, to)? {
+            let Some(collider) = contact.key.collider() else { continue };
+            let gap = self.colliders[collider as usize].gap();
+            let was = before.binary_search_by_key(&contact.key, |c| c.key);
+            let was = was.map_or(0.0, |k| before[k].gap);
+            // Inside the collider, not only nearer than is kept, and deeper than at the start.
+            if contact.gap < was.min(-INSIDE * gap) - 1e-3 * gap {
+                let (vertices, count) = (contact.vertices, contact.count as usize);
+                found.push(Collision { vertices, count, collider: Some(collider) });
+            }
+        }
+        Ok(found)
+    }
+
+    fn carried(&self, collider: u32, place: &Vector<3>, from: f64, to: f64) -> Vector<3> {
+        let motion = self.colliders[collider as usize].motion();
+        if motion.is_rigid() {
+            let (before, after) = (motion.rigid_at(from).pose, motion.rigid_at(to).pose);
+            return after.place(&before.recall(place)) - place;
+        }
+        self.colliders[collider as usize].at(from).query(place).velocity * (to - from)
     }
 
     fn arrived(&mut self, positions: &[Vector<3>], contacts: &[Contact]) {

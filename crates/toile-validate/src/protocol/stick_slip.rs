@@ -64,12 +64,7 @@ impl Default for StickSlipSettings {
 impl StickSlipSettings {
     /// Seconds: two coefficients, one mesh.
     pub fn quick() -> Self {
-        Self {
-            frictions: vec![0.1, 0.3],
-            resolutions: vec![25],
-            advance: 2.5e-3,
-            ..Self::default()
-        }
+        Self { frictions: vec![0.1, 0.3], resolutions: vec![25], advance: 1e-3, ..Self::default() }
     }
 }
 
