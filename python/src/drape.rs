@@ -90,7 +90,8 @@ impl Drape {
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let loaded = self.shell(shell)?;
         let rest: Vec<[f64; 3]> = loaded.shell.rest_positions.iter().map(|p| (*p).into()).collect();
-        arrays::rows(py, loaded.axes.all_to_file(&rest))
+        let rest = loaded.axes.all_to_file(&rest);
+        arrays::rows(py, loaded.spread(&rest, |v| loaded.mesh.positions[v]))
     }
 
     /// Triangles of a shell.
@@ -100,13 +101,15 @@ impl Drape {
 
     /// Stretch, bending [1/m] and residual [N] at the vertices of a shell.
     fn fields<'py>(&self, py: Python<'py>, shell: usize) -> PyResult<Bound<'py, PyDict>> {
-        self.shell(shell)?;
+        let loaded = self.shell(shell)?;
         let mut all = self.drape.fields();
         let fields = all.swap_remove(shell);
         let found = PyDict::new(py);
-        found.set_item("stretch", arrays::numbers(py, fields.stretch))?;
-        found.set_item("bending", arrays::numbers(py, fields.bending))?;
-        found.set_item("residual", arrays::numbers(py, fields.residual))?;
+        // Vertices of the mesh of which nothing is left have nothing to tell.
+        let spread = |values: &[f64]| arrays::numbers(py, loaded.spread(values, |_| 0.0));
+        found.set_item("stretch", spread(&fields.stretch))?;
+        found.set_item("bending", spread(&fields.bending))?;
+        found.set_item("residual", spread(&fields.residual))?;
         Ok(found)
     }
 

@@ -74,16 +74,18 @@ impl Drape {
         }
         let mut load = vec![0.0; self.model.len()];
         for (shell, (rows, loaded)) in dl_dx.iter().zip(&self.shells).enumerate() {
-            let expected = loaded.shell.positions.len();
+            let expected = loaded.image.len();
             if rows.len() != expected {
                 return Err(GradientError::Length { shell, found: rows.len(), expected });
             }
-            for (v, row) in rows.iter().enumerate() {
-                let i = self.model.unknown(self.nodes[shell].vertices + v as u32);
+            // Vertices of the mesh that became one move together; those that are lost do not move.
+            for (row, image) in rows.iter().zip(&loaded.image) {
+                let Some(vertex) = image else { continue };
+                let i = self.model.unknown(self.nodes[shell].vertices + vertex);
                 let turned = loaded.axes.direction_to_internal(*row);
                 for k in 0..3 {
                     // x_file = x / scale.
-                    load[i + k] = turned[k] / loaded.axes.scale;
+                    load[i + k] += turned[k] / loaded.axes.scale;
                 }
             }
         }
@@ -93,13 +95,14 @@ impl Drape {
             let base = self.nodes[shell].vertices;
             let count = loaded.shell.positions.len() as u32;
             let rows = |values: &[f64], turned: bool| -> Vec<[f64; 3]> {
-                let row = |v: u32| {
+                let mut found = vec![[0.0; 3]; loaded.image.len()];
+                for (v, &origin) in (0..count).zip(&loaded.origin) {
                     let i = self.model.unknown(base + v);
                     let own = [values[i], values[i + 1], values[i + 2]];
                     let own = if turned { loaded.axes.direction_to_file(own) } else { own };
-                    own.map(|g| g * loaded.axes.scale)
-                };
-                (0..count).map(row).collect()
+                    found[origin as usize] = own.map(|g| g * loaded.axes.scale);
+                }
+                found
             };
             let constants = adjoint.material(&pulled, base..base + count);
             let by = |name: &str| constants.get(name).copied().unwrap_or(0.0);
