@@ -74,7 +74,8 @@ def run(page: pathlib.Path, toile: str, python: str | None) -> tuple[int, int]:
                     continue
                 # A page is one program, told in parts: what was said before is said again.
                 program += "\n" * (line - program.count("\n")) + text
-                command = [python, "-c", program]
+                # Not resolved: the link is what makes it the Python of its environment.
+                command = [os.path.abspath(python), "-c", program]
             else:
                 raise SystemExit(f"{page}:{line}: a block of kind {kind!r}; use sh, toml, python or text")
             done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
