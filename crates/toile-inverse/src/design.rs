@@ -24,8 +24,6 @@ pub struct InverseSettings {
     /// Part of the friction that forces may use. Default 0.975 (Ly 2021, §5.3.4): strictly inside the cones, the
     /// equilibrium survives small changes.
     pub cone_part: f64,
-    /// Part of the weight put on at first. Default 0.1.
-    pub weight_step: f64,
     /// Steps (each with a factorisation of the saddle point) at most. Default 200.
     pub max_steps: usize,
     /// Distance from the target at which the search is content, relative to the size. Default 1e-9.
@@ -42,7 +40,6 @@ impl Default for InverseSettings {
             contact_tolerance: 5e-4,
             seam_tolerance: 5e-3,
             cone_part: 0.975,
-            weight_step: 0.1,
             max_steps: 200,
             target_tolerance: 1e-9,
             drift_time: 1.0,
@@ -315,7 +312,6 @@ fn check(settings: &InverseSettings) -> Result<(), InverseError> {
     within("contact_tolerance", settings.contact_tolerance, 0.0, 1e3, "a length ≥ 0 [m]")?;
     within("seam_tolerance", settings.seam_tolerance, 0.0, 1e3, "a length ≥ 0 [m]")?;
     within("cone_part", settings.cone_part, 1e-3, 1.0, "above 0 and at most 1")?;
-    within("weight_step", settings.weight_step, 1e-4, 1.0, "between 0.0001 and 1")?;
     within("drift_time", settings.drift_time, 0.0, 1e4, "a time ≥ 0 [s]")?;
     within("target_tolerance", settings.target_tolerance, 0.0, 1.0, "between 0 and 1")
 }
