@@ -146,11 +146,7 @@ pub(crate) fn transition(part: &Parts) -> Transition {
 impl Parts {
     /// Mass and transition of sampled nodes, without loads.
     pub(crate) fn inertial(nodes: &[Node], end: &Node, density: f64) -> Self {
-        let mut mass = Form::zeros();
-        for node in nodes {
-            let rows = point_rows(&node.r, &node.j);
-            mass += rows.transpose() * (rows * (density * node.weight));
-        }
+        let mass = mass_form(nodes.iter(), density);
         Self {
             mass,
             geometric: Form::zeros(),
@@ -162,6 +158,36 @@ impl Parts {
             j_integral: Columns::zeros(),
         }
     }
+}
+
+/// ρA ∫ (1, −[r]×, J)ᵀ (1, −[r]×, J), by its moments: a third of the products.
+fn mass_form<'a>(nodes: impl Iterator<Item = &'a Node>, density: f64) -> Form {
+    let (mut length, mut first, mut second) = (0.0, Vec3::zeros(), Mat3::zeros());
+    let (mut j_sum, mut lever, mut own) =
+        (Columns::zeros(), Columns::zeros(), Matrix::<6, 6>::zeros());
+    for node in nodes {
+        let w = density * node.weight;
+        let weighed = node.j * w;
+        length += w;
+        first += node.r * w;
+        second += node.r * (node.r * w).transpose();
+        j_sum += weighed;
+        lever += cross_matrix(&node.r) * weighed;
+        own += node.j.tr_mul(&weighed);
+    }
+    let mut mass = Form::zeros();
+    let arm = cross_matrix(&first);
+    mass.fixed_view_mut::<3, 3>(0, 0).copy_from(&(Mat3::identity() * length));
+    mass.fixed_view_mut::<3, 3>(0, 3).copy_from(&-arm);
+    mass.fixed_view_mut::<3, 3>(3, 0).copy_from(&arm);
+    // −[r]× [r]× = |r|² − r rᵀ.
+    mass.fixed_view_mut::<3, 3>(3, 3).copy_from(&(Mat3::identity() * second.trace() - second));
+    mass.fixed_view_mut::<3, 6>(0, 6).copy_from(&j_sum);
+    mass.fixed_view_mut::<6, 3>(6, 0).copy_from(&j_sum.transpose());
+    mass.fixed_view_mut::<3, 6>(3, 6).copy_from(&lever);
+    mass.fixed_view_mut::<6, 3>(6, 3).copy_from(&lever.transpose());
+    mass.fixed_view_mut::<6, 6>(6, 6).copy_from(&own);
+    mass
 }
 
 fn transition_to(end: &Node) -> Transition {
