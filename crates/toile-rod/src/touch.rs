@@ -6,10 +6,10 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
 use toile_contact::{Collider, segment_segment};
+use toile_num::parallel::map_items;
 
-use crate::assembly::{Fibre, FibreContactKey};
+use crate::assembly::{Fibre, FibreContactKey, GRAIN};
 use crate::chain::Chain;
 use crate::motion::ClampMotion;
 use crate::rod::Rod;
@@ -131,7 +131,7 @@ pub(crate) fn find(
     h: f64,
 ) -> Vec<Pair> {
     let placed: Vec<_> = colliders.iter().map(|c| c.at(time)).collect();
-    let on_colliders = |(f, p): (usize, &Sites)| {
+    let on_colliders = |f: usize, p: &Sites| {
         let mut found = Vec::new();
         let radius = fibres[f].radius;
         for (c, collider) in placed.iter().enumerate() {
@@ -162,20 +162,14 @@ pub(crate) fn find(
         }
         found
     };
-    let mut pairs: Vec<Pair> = sites
-        .par_iter()
-        .enumerate()
-        .map(on_colliders)
-        .collect::<Vec<_>>()
-        .into_iter()
-        .flatten()
-        .collect();
+    let mut pairs: Vec<Pair> =
+        map_items(sites, GRAIN, on_colliders).into_iter().flatten().collect();
     if let Some(friction) = fibre_friction {
         let mut between = between_fibres(fibres, sites, friction, h);
-        between.par_sort_unstable_by_key(|p| p.key);
+        between.sort_unstable_by_key(|p| p.key);
         pairs.extend(thinned(between, fibres, sites));
     }
-    pairs.par_sort_unstable_by_key(|p| p.key);
+    pairs.sort_unstable_by_key(|p| p.key);
     pairs
 }
 
@@ -238,7 +232,7 @@ fn ahead() -> impl Iterator<Item = Cell> {
 fn between_fibres(fibres: &[Fibre], sites: &[Sites], friction: f64, h: f64) -> Vec<Pair> {
     let length = |w: &[Vec3]| (w[1] - w[0]).norm();
     let longest = sites.iter().flat_map(|p| p.points.windows(2)).map(length).fold(0.0f64, f64::max);
-    let boxed = |(f, p): (usize, &Sites)| {
+    let boxed = |f: usize, p: &Sites| {
         let radius = fibres[f].radius;
         let one = |i: usize| {
             let (a, b) = (p.points[i], p.points[i + 1]);
@@ -251,7 +245,7 @@ fn between_fibres(fibres: &[Fibre], sites: &[Sites], friction: f64, h: f64) -> V
         };
         (0..p.points.len() - 1).map(one).collect::<Vec<_>>()
     };
-    let boxes: Vec<Capsule> = sites.par_iter().enumerate().flat_map_iter(boxed).collect();
+    let boxes: Vec<Capsule> = map_items(sites, GRAIN, boxed).into_iter().flatten().collect();
     let cell = boxes.iter().map(|c| (c.high - c.low).max()).fold(0.0f64, f64::max);
     if !(cell > 0.0 && cell.is_finite()) {
         return Vec::new();
@@ -262,7 +256,7 @@ fn between_fibres(fibres: &[Fibre], sites: &[Sites], friction: f64, h: f64) -> V
         (to(middle.x), to(middle.y), to(middle.z))
     };
     let mut sorted: Vec<(Cell, Capsule)> = boxes.into_iter().map(|c| (place(&c), c)).collect();
-    sorted.par_sort_by_key(|(at, c)| (*at, c.fibre, c.segment));
+    sorted.sort_by_key(|(at, c)| (*at, c.fibre, c.segment));
     let mut cells: Vec<(Cell, std::ops::Range<usize>)> = Vec::new();
     for (i, (at, _)) in sorted.iter().enumerate() {
         match cells.last_mut() {
@@ -291,7 +285,7 @@ fn between_fibres(fibres: &[Fibre], sites: &[Sites], friction: f64, h: f64) -> V
         }
         found
     };
-    cells.par_iter().flat_map_iter(one).collect()
+    map_items(&cells, GRAIN, |_, cell| one(cell)).into_iter().flatten().collect()
 }
 
 fn capsules(
