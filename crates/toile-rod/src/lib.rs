@@ -64,6 +64,7 @@ mod inverse;
 mod moment;
 mod motion;
 mod panel;
+mod passing;
 mod refine;
 mod rod;
 mod rotation;
