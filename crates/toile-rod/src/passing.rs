@@ -39,7 +39,7 @@ pub(crate) fn first_near(
             return Some((t, found));
         }
         t += left / fastest;
-        if !(t <= 1.0) {
+        if t.is_nan() || t > 1.0 {
             return None;
         }
     }
