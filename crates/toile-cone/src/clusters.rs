@@ -12,8 +12,8 @@ use crate::problem::Problem;
 use crate::small::{block, set_block};
 use crate::solver::{Settings, Solver};
 
-/// Contacts of a cluster at most: a dense Newton step on them takes a few milliseconds.
-const MOST: usize = 40;
+/// Contacts of a cluster at most: a dense Newton step on them takes about a millisecond.
+const MOST: usize = 24;
 /// Clusters solved in one round at most.
 const ROUND: usize = 40;
 

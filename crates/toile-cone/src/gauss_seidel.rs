@@ -3,16 +3,26 @@
 use rayon::prelude::*;
 use toile_num::Vector;
 
+use crate::alart_curnier::contact_residual;
 use crate::clusters;
+use crate::cone::project_cone;
 use crate::local::Contact;
+use crate::mixing::Mixing;
 use crate::newton::Polish;
-use crate::operator::Sweep;
+use crate::operator::{DENSE_LIMIT, Sweep};
 use crate::problem::Problem;
 use crate::small::{block, set_block};
 use crate::solver::{Monitor, Settings, Solution, Solver, Stop, Watch, started};
 
 /// Sweeps between attempts on what they leave behind.
 const CLUSTERS_EVERY: usize = 40;
+/// Contacts that still break the law at which an attempt is cheap, and the sweeps after which it may be made again.
+const FEW: usize = 24;
+const CLUSTERS_REST: usize = 15;
+/// Fall of the residual between two attempts on clusters beyond which sweeps creep.
+const CREEPING: f64 = 0.1;
+/// Part of the tolerance within which an open contact is left alone until it is measured again.
+const OPEN: f64 = 0.1;
 
 /// Nonsmooth Gauss–Seidel with the exact contact solver inside.
 ///
@@ -46,21 +56,47 @@ impl<const D: usize> Solver<D> for GaussSeidel {
     ) -> Solution {
         let mut monitor = Monitor::new(problem, settings, watch);
         let mut r = started(problem, start);
-        let mut stop = monitor.measure(0, &r);
+        let mut u = vec![0.0; r.len()];
+        problem.velocity(&r, &mut u);
+        let mut stop = monitor.measure_with(0, &r, &u);
         let Some(mut sweeps) = Sweeps::new(problem, self.colours) else {
             return monitor.finish(Stop::Unsupported);
         };
         let mut polish = Polish::new(problem, 50);
-        let mut u = vec![0.0; r.len()];
+        let mut mixing = Mixing::default();
+        mixing.restart();
+        // Small problems are ended by Newton steps, which need no help.
+        let large = D * problem.contacts() > DENSE_LIMIT;
+        let mut before = r.clone();
+        // When clusters may be tried again, when they were tried, and the residual then.
+        let mut clustered = (CLUSTERS_REST, 0, 0.0);
         while stop.is_none() {
+            sweeps.choose(&r, &u, settings);
             let count = self.measure_every.max(1);
-            sweeps.run(&mut r, count);
-            stop = monitor.measure(monitor.iterations + count, &r);
-            // What most contacts have settled around is solved together.
-            if stop.is_none() && monitor.iterations.is_multiple_of(CLUSTERS_EVERY) {
-                monitor.problem.velocity(&r, &mut u);
-                if clusters::improve(problem, settings, &mut r, &mut u) {
-                    stop = monitor.measure(monitor.iterations, &r);
+            for _ in 0..count {
+                before.copy_from_slice(&r);
+                sweeps.run(&mut r, 1);
+                if large && mixing.mix(&before, &mut r) {
+                    for i in 0..problem.contacts() {
+                        let kept = project_cone(problem.mu()[i], &block::<D>(&r, i));
+                        set_block(&mut r, i, &kept);
+                    }
+                }
+            }
+            problem.velocity(&r, &mut u);
+            stop = monitor.measure_with(monitor.iterations + count, &r, &u);
+            // What most contacts have settled around is solved together: where little is left, or where sweeps creep.
+            if large && stop.is_none() && monitor.iterations >= clustered.0 {
+                let now = monitor.last_residual();
+                let few = sweeps.broken(&r, &u, settings) <= FEW;
+                let creeps = monitor.iterations >= clustered.1 + CLUSTERS_EVERY
+                    && now > CREEPING * clustered.2;
+                if few || creeps {
+                    clustered = (monitor.iterations + CLUSTERS_REST, monitor.iterations, now);
+                    if clusters::improve(problem, settings, &mut r, &mut u) {
+                        mixing.restart();
+                        stop = monitor.measure(monitor.iterations, &r);
+                    }
                 }
             }
             // Newton steps pay when the sets of sticking and sliding contacts have settled.
@@ -78,6 +114,8 @@ pub(crate) struct Sweeps<'a, const D: usize> {
     contacts: Vec<Contact<D>>,
     colours: Option<Vec<Vec<u32>>>,
     next: Vec<Vector<D>>,
+    /// Contacts that are swept; all of them where it is empty.
+    wanted: Vec<bool>,
 }
 
 impl<'a, const D: usize> Sweeps<'a, D> {
@@ -89,27 +127,56 @@ impl<'a, const D: usize> Sweeps<'a, D> {
             .map(|i| Contact::new(problem.law(), problem.mu()[i], &operator.diagonal(i)))
             .collect();
         let colours = if colours { operator.colours() } else { None };
-        Some(Sweeps { problem, contacts, colours, next: Vec::new() })
+        Some(Sweeps { problem, contacts, colours, next: Vec::new(), wanted: Vec::new() })
+    }
+
+    /// From now on sweeps only over contacts that press or break the law: open ones are looked at again when everything is
+    /// measured.
+    fn choose(&mut self, r: &[f64], u: &[f64], settings: &Settings) {
+        let most = OPEN * settings.tolerance * self.problem.force_scale(r, settings.force_floor);
+        let mut wanted = std::mem::take(&mut self.wanted);
+        wanted.clear();
+        wanted.extend(
+            (0..self.problem.contacts())
+                .map(|i| block::<D>(r, i).amax() > 0.0 || !(self.residual(i, r, u) <= most)),
+        );
+        self.wanted = wanted;
+    }
+
+    /// Contacts that break the law by more than the tolerance allows.
+    fn broken(&self, r: &[f64], u: &[f64], settings: &Settings) -> usize {
+        let most = settings.tolerance * self.problem.force_scale(r, settings.force_floor);
+        (0..self.problem.contacts()).filter(|&i| !(self.residual(i, r, u) <= most)).count()
+    }
+
+    fn residual(&self, i: usize, r: &[f64], u: &[f64]) -> f64 {
+        let (r, u) = (block::<D>(r, i), block::<D>(u, i));
+        let problem = self.problem;
+        contact_residual(problem.law(), problem.mu()[i], problem.rho(), &r, &u).amax()
     }
 
     /// That many sweeps from r.
     pub(crate) fn run(&mut self, r: &mut [f64], count: usize) {
         let Some(mut sweep) = self.problem.operator().sweep(r) else { return };
-        for _ in 0..count {
-            match self.colours.take() {
-                Some(colours) => {
-                    for colour in &colours {
-                        self.colour(colour, r, sweep.as_mut());
-                    }
-                    self.colours = Some(colours);
+        let wanted = |i: &u32| self.wanted.get(*i as usize).is_none_or(|wanted| *wanted);
+        let keep = |group: &Vec<u32>| group.iter().copied().filter(&wanted).collect::<Vec<u32>>();
+        if let Some(colours) = &self.colours {
+            let groups: Vec<Vec<u32>> =
+                colours.iter().map(keep).filter(|group| !group.is_empty()).collect();
+            for _ in 0..count {
+                for group in &groups {
+                    self.colour(group, r, sweep.as_mut());
                 }
-                None => {
-                    for i in 0..self.contacts.len() {
-                        let new = self.one(i, r, sweep.as_ref());
-                        let old = block::<D>(r, i);
-                        sweep.add(i, &(new - old));
-                        set_block(r, i, &new);
-                    }
+            }
+        } else {
+            let all: Vec<u32> = (0..self.contacts.len() as u32).filter(&wanted).collect();
+            for _ in 0..count {
+                for &i in &all {
+                    let i = i as usize;
+                    let new = self.one(i, r, sweep.as_ref());
+                    let old = block::<D>(r, i);
+                    sweep.add(i, &(new - old));
+                    set_block(r, i, &new);
                 }
             }
         }
@@ -154,4 +221,35 @@ pub(crate) fn carry<const D: usize>(
         None => crate::gradient::projected_steps(problem, r, 5 * count),
     }
     monitor.measure(monitor.iterations + count, r)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::block_sparse::BlockSparseOperator;
+    use toile_num::Matrix;
+
+    /// A row of contacts on one string, each nearly moving the next: a sweep carries a force one contact on, so that sweeps alone
+    /// need thousands; mixed, hundreds.
+    #[test]
+    fn forces_travel_along_a_row_of_contacts() {
+        let n = 400;
+        let mut entries = Vec::new();
+        for i in 0..n {
+            entries.push((i, i, Matrix::<3, 3>::identity() * 2.0));
+            if i + 1 < n {
+                entries.push((i, i + 1, Matrix::identity() * -0.998));
+                entries.push((i + 1, i, Matrix::identity() * -0.998));
+            }
+        }
+        let operator = BlockSparseOperator::from_blocks(n, entries).unwrap();
+        let b: Vec<f64> = (0..3 * n)
+            .map(|k| if k % 3 == 0 { -1.0 } else { 0.7 * (0.05 * k as f64).sin() })
+            .collect();
+        let mu = vec![0.3; n];
+        let problem = Problem::new(&operator, &b, &mu).unwrap();
+        let settings = Settings { polish: false, max_iterations: 20_000, ..Settings::default() };
+        let found = GaussSeidel::default().solve(&problem, None, &settings, &|_, _| true);
+        assert!(found.converged() && found.iterations < 600, "{} sweeps", found.iterations);
+    }
 }

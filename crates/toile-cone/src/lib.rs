@@ -57,6 +57,7 @@ mod gauss_seidel;
 mod gradient;
 mod krylov;
 mod local;
+mod mixing;
 mod newton;
 mod operator;
 mod problem;

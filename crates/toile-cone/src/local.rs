@@ -160,6 +160,16 @@ impl<const D: usize> Contact<D> {
             return self.judged(r, Way::Stick, b);
         }
         let size = |r: &Vector<D>| r.amax().max(self.rho * b.amax());
+        // What slid in the last sweep slides on at nearly the same speed.
+        if sliding == Sliding::Hybrid
+            && self.law == Law::Coulomb
+            && let Some(r) = self.slides_on(b, guess)
+        {
+            let found = self.judged(r, Way::Newton, b);
+            if found.residual <= EXACT * size(&found.r) {
+                return found;
+            }
+        }
         if matches!(sliding, Sliding::Hybrid | Sliding::Newton) {
             let found = self.judged(self.newton(b, guess), Way::Newton, b);
             if sliding == Sliding::Newton || found.residual <= EXACT * size(&found.r) {
@@ -270,6 +280,49 @@ impl<const D: usize> Contact<D> {
         let w = self.w.column(0);
         r[0] = -(b[0] + w.dot(&r)) / w[0];
         r
+    }
+
+    /// A few Newton steps on h(α) = μ r_N(α) − ‖r_T(α)‖ from the α with which a guess slides; `None` where it does not slide, or
+    /// where they do not end.
+    fn slides_on(&self, b: &Vector<D>, guess: &Vector<D>) -> Option<Vector<D>> {
+        let held = tangent(guess).norm_squared();
+        let u = self.w * guess + b;
+        let mut alpha = -tangent(guess).dot(&tangent(&u)) / held;
+        if !(alpha > 0.0 && alpha.is_finite()) {
+            return None;
+        }
+        let w = self.w.column(0);
+        let c = self.reduced(b);
+        // Along the eigenvectors of S: r_T = −Σ q c/(s + α).
+        let mut parts = [(0.0, 0.0, 0.0); D];
+        for k in 1..D {
+            let q = self.s_vectors.column(k);
+            parts[k] = (self.s_values[k].max(0.0), q.dot(&c), q.dot(&w));
+        }
+        for _ in 0..8 {
+            let (mut square, mut square_slope, mut along, mut along_slope) = (0.0, 0.0, 0.0, 0.0);
+            for &(s, c, w) in &parts[1..] {
+                let inverse = 1.0 / (s + alpha);
+                let t = c * inverse;
+                square += t * t;
+                square_slope += t * t * inverse;
+                along += w * t;
+                along_slope += w * t * inverse;
+            }
+            let size = square.sqrt();
+            let h = self.mu * (along - b[0]) / w[0] - size;
+            let slope = square_slope / size - self.mu * along_slope / w[0];
+            let step = h / slope;
+            let next = alpha - step;
+            if !(next > 0.0 && next.is_finite()) {
+                return None;
+            }
+            alpha = next;
+            if step.abs() <= 1e-15 * alpha {
+                break;
+            }
+        }
+        Some(self.on_border(self.sliding(b, alpha)))
     }
 
     /// α > 0 with h(α) = μ r_N(α) − ‖r_T(α)‖ = 0: h < 0 at 0, where sticking failed, and
