@@ -40,6 +40,8 @@ pub(crate) struct Assembly {
     pub(crate) first: Vec<usize>,
     /// Which nodes share a stencil.
     pub(crate) graph: NodeGraph,
+    /// Which nodes the stiff part of a stencil joins.
+    pub(crate) core: NodeGraph,
     sizes: Vec<u8>,
     scatters: Vec<Scatter>,
     /// Bounds of the tasks: unknowns `tasks[t]..tasks[t + 1]`.
@@ -52,7 +54,7 @@ impl Assembly {
         groups: &[Box<dyn Stencils>],
         ordering: Ordering,
     ) -> Result<Self, SolveError> {
-        let mut pairs = Vec::new();
+        let (mut pairs, mut stiff) = (Vec::new(), Vec::new());
         for group in groups.iter().filter(|g| !g.is_linear()) {
             for e in 0..group.len() {
                 let nodes = group.nodes(e);
@@ -60,12 +62,16 @@ impl Assembly {
                     for &b in &nodes[..i] {
                         if a != NO_NODE && b != NO_NODE && a != b {
                             pairs.push((a, b));
+                            if i < group.core() {
+                                stiff.push((a, b));
+                            }
                         }
                     }
                 }
             }
         }
         let graph = NodeGraph::from_pairs(sizes.clone(), pairs)?;
+        let core = NodeGraph::from_pairs(sizes.clone(), stiff)?;
         let order = elimination_order(&graph, ordering);
         let (pattern, first) = SymmetricPattern::from_node_graph(&graph, &order)?;
 
@@ -81,7 +87,7 @@ impl Assembly {
 
         let scatters: Vec<Scatter> =
             groups.iter().map(|g| Scatter::new(&**g, &pattern, &first, &tasks)).collect();
-        Ok(Self { pattern: Arc::new(pattern), first, graph, sizes, scatters, tasks })
+        Ok(Self { pattern: Arc::new(pattern), first, graph, core, sizes, scatters, tasks })
     }
 
     /// Σ scale · ∂E/∂x over the groups, written to `out`.

@@ -34,6 +34,8 @@ pub(crate) trait Stencils: Send + Sync {
     /// Coordinates of each node of a stencil.
     fn node_sizes(&self) -> &'static [u8];
     fn is_linear(&self) -> bool;
+    /// How many nodes the stiff part joins.
+    fn core(&self) -> usize;
     fn energy(&self, state: &State, first: &[usize], elements: Range<usize>) -> f64;
     fn gradient(&self, state: &State, first: &[usize], elements: &[u32], sink: &mut dyn Sink);
     fn hessian(
@@ -151,6 +153,10 @@ where
 
     fn is_linear(&self) -> bool {
         E::LINEAR
+    }
+
+    fn core(&self) -> usize {
+        E::CORE
     }
 
     fn energy(&self, state: &State, first: &[usize], elements: Range<usize>) -> f64 {
