@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the wheel, installs it in a fresh environment and tests it there; needs Python 3.10 or newer with venv.
-# Packages that only some tests want (usd-core, meshio, distributed) are installed too; without them those tests are skipped.
+# Packages that only some tests want (usd-core, meshio, distributed) are installed too; without them those tests are skipped. So are
+# the ones that notebooks are run with.
 set -euo pipefail
 cd "$(dirname "$0")"
 target="${CARGO_TARGET_DIR:-$PWD/../target}"
@@ -25,3 +26,18 @@ for example in examples/*.py; do
   echo "== $example"
   "$room/env/bin/python" "$example"
 done
+if pip install nbclient ipykernel matplotlib; then
+  for notebook in notebooks/*.ipynb; do
+    echo "== $notebook"
+    "$room/env/bin/python" - "$notebook" << 'RUN'
+import sys
+
+import nbclient
+import nbformat
+
+nbclient.NotebookClient(nbformat.read(sys.argv[1], as_version=4), timeout=300, kernel_name="python3").execute()
+RUN
+  done
+else
+  echo "test.sh: no nbclient; the notebooks were not run" >&2
+fi
