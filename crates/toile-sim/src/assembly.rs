@@ -7,9 +7,9 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use toile_energy::Curvature;
 use toile_num::Matrix;
+use toile_num::parallel::for_chunks;
 use toile_solve::{NodeGraph, Ordering, SolveError, SymmetricPattern, elimination_order};
 
 use crate::State;
@@ -98,7 +98,8 @@ impl Assembly {
         state: &State,
         out: &mut [f64],
     ) {
-        self.split(out, |t| self.tasks[t]).into_par_iter().enumerate().for_each(|(t, rows)| {
+        for_chunks(&mut self.split(out, |t| self.tasks[t]), 1, |t, part| {
+            let rows = &mut *part[0];
             rows.fill(0.0);
             for (g, group) in groups.iter().enumerate() {
                 let mut sink = GradientSink {
@@ -132,7 +133,8 @@ impl Assembly {
                 fixed[begin..begin + self.sizes[node] as usize].contains(&true)
             })
             .collect();
-        self.split(values, start).into_par_iter().enumerate().for_each(|(t, values)| {
+        for_chunks(&mut self.split(values, start), 1, |t, part| {
+            let values = &mut *part[0];
             values.fill(0.0);
             let offset = start(t);
             for column in self.tasks[t]..self.tasks[t + 1] {
@@ -172,7 +174,8 @@ impl Assembly {
     ) {
         assert_eq!(values.len(), pattern.nnz(), "one value per entry");
         let start = |t: usize| pattern.col_ptr[self.tasks[t]];
-        self.split(values, start).into_par_iter().enumerate().for_each(|(t, values)| {
+        for_chunks(&mut self.split(values, start), 1, |t, part| {
+            let values = &mut *part[0];
             values.fill(0.0);
             for (g, group) in groups.iter().enumerate() {
                 let mut sink = MixedSink {

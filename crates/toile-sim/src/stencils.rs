@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
 use toile_energy::{Curvature, StencilEnergy};
+use toile_num::parallel::map;
 use toile_num::{Dual, Matrix, Vector};
 
 use crate::State;
@@ -197,11 +197,8 @@ where
     }
 
     fn set_rest(&mut self, rest: &State, first: &[usize]) {
-        self.nodes
-            .par_iter()
-            .zip(&self.energies)
-            .map(|(nodes, energy)| energy.rest(&Self::gather(rest, first, nodes)))
-            .collect_into_vec(&mut self.rests);
+        let one = |e: usize| self.energies[e].rest(&Self::gather(rest, first, &self.nodes[e]));
+        self.rests = map(self.nodes.len(), 256, one);
     }
 
     fn mixed_hessian(
