@@ -4,10 +4,11 @@ use toile_io::{
     DrawnFibre, LoadedRod, Scene, SceneError, Time, load_colliders, load_drawn, load_rods,
     scene_gravity,
 };
+use toile_num::parallel::try_map;
 use toile_rod::{
     Assembly, AssemblyInversion, AssemblySettings, Branch, ClampMotion, Closing,
     DiscreteEquilibrium, Fibre, FibreInversion, Fit, Growth, Loads, Prior, RefinedEquilibrium,
-    RodEquilibrium, RodError, RodState, SettleSettings, Settled, StaticSettings, Station,
+    RodEquilibrium, RodError, RodSpec, RodState, SettleSettings, Settled, StaticSettings, Station,
     StepSettings, Tree, Vec3, distances, fit, invert_fibre,
 };
 
@@ -98,7 +99,6 @@ pub fn drape_rods(
     scene: &Scene,
     settings: &StaticSettings,
 ) -> Result<Vec<RodDrape>, RodSceneError> {
-    use rayon::prelude::*;
     if !scene.shells.is_empty() {
         return Err(RodSceneError::Mixed);
     }
@@ -113,30 +113,30 @@ pub fn drape_rods(
     if all.iter().any(|rod| rod.growth.is_some()) {
         return drape_trees(all, gravity, settings);
     }
-    let one = |(rod, loaded): (usize, LoadedRod)| {
-        if loaded.discrete {
-            return drape_discrete(rod, loaded, gravity, settings);
+    let one = |rod: usize| {
+        let LoadedRod { spec, elements, accuracy, discrete, .. } = &all[rod];
+        let failed = |source| RodSceneError::Rod { rod, source };
+        if *discrete {
+            let found = drape_discrete(spec, *elements, gravity, settings).map_err(failed)?;
+            return Ok((found.0, Some(found.1)));
         }
-        let loads = Loads::weight(&loaded.spec.section, gravity);
-        let result = loaded
-            .spec
-            .equilibrium(loaded.elements, &loads, loaded.accuracy, settings)
-            .map_err(|source| RodSceneError::Rod { rod, source })?;
-        Ok(RodDrape { loaded, result, nodes: None })
+        let loads = Loads::weight(&spec.section, gravity);
+        let found = spec.equilibrium(*elements, &loads, *accuracy, settings).map_err(failed)?;
+        Ok((found, None))
     };
-    all.into_par_iter().enumerate().map(one).collect()
+    let results = try_map(all.len(), 1, one)?;
+    let drape = |(loaded, (result, nodes))| RodDrape { loaded, result, nodes };
+    Ok(all.into_iter().zip(results).map(drape).collect())
 }
 
 fn drape_discrete(
-    rod: usize,
-    loaded: LoadedRod,
+    spec: &RodSpec,
+    n: usize,
     gravity: Vec3,
     settings: &StaticSettings,
-) -> Result<RodDrape, RodSceneError> {
-    let failed = |source| RodSceneError::Rod { rod, source };
-    let (spec, n) = (&loaded.spec, loaded.elements);
-    let nodes = spec.discrete_equilibrium(n, gravity, settings.max_steps).map_err(failed)?;
-    let built = spec.build(n).map_err(failed)?;
+) -> Result<(RefinedEquilibrium, DiscreteEquilibrium), RodError> {
+    let nodes = spec.discrete_equilibrium(n, gravity, settings.max_steps)?;
+    let built = spec.build(n)?;
     let stations = nodes.equal_stations(n + 1);
     let bend = |w: &[Station]| {
         let turned = w[0].frame.transpose() * w[1].frame;
@@ -152,8 +152,7 @@ fn drape_discrete(
         fraction: 1.0,
         certificate: nodes.certificate.clone(),
     };
-    let result = RefinedEquilibrium { rod: built, equilibrium, error: None };
-    Ok(RodDrape { loaded, result, nodes: Some(nodes) })
+    Ok((RefinedEquilibrium { rod: built, equilibrium, error: None }, nodes))
 }
 
 /// Rods that grow from each other, with their elements cut where others grow; elements are kept.
@@ -314,18 +313,19 @@ pub fn invert_rods(scene: &Scene) -> Result<(Vec<RodInversion>, Vec<String>), Ro
 }
 
 fn invert_all(fibres: Vec<DrawnFibre>, gravity: Vec3) -> Result<Vec<RodInversion>, RodSceneError> {
-    use rayon::prelude::*;
-    let one = |(rod, drawn): (usize, DrawnFibre)| {
+    let one = |rod: usize| {
+        let drawn = &fibres[rod];
         let solve = || {
             let fit = fit(&drawn.curve, drawn.section, drawn.d1, &drawn.settings)?;
             let loads = Loads::weight(&drawn.section, gravity);
             let result = invert_fibre(&fit.rod, &fit.q, &loads)?;
             Ok((fit, result))
         };
-        let (fit, result) = solve().map_err(|source| RodSceneError::Rod { rod, source })?;
-        Ok(RodInversion { drawn, fit, result })
+        solve().map_err(|source| RodSceneError::Rod { rod, source })
     };
-    fibres.into_par_iter().enumerate().map(one).collect()
+    let results = try_map(fibres.len(), 1, one)?;
+    let together = |(drawn, (fit, result))| RodInversion { drawn, fit, result };
+    Ok(fibres.into_iter().zip(results).map(together).collect())
 }
 
 /// Contacts of drawn fibres, and how they hold them.
