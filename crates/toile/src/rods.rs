@@ -118,7 +118,7 @@ pub fn drape_rods(
         let failed = |source| RodSceneError::Rod { rod, source };
         if *discrete {
             let found = drape_discrete(spec, *elements, gravity, settings).map_err(failed)?;
-            return Ok((found.0, Some(found.1)));
+            return Ok::<_, RodSceneError>((found.0, Some(found.1)));
         }
         let loads = Loads::weight(&spec.section, gravity);
         let found = spec.equilibrium(*elements, &loads, *accuracy, settings).map_err(failed)?;
