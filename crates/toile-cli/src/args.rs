@@ -838,6 +838,9 @@ pub(crate) struct BenchArgs {
     /// For random: folder for faulty scenes.
     #[arg(long, short, value_name = "DIR", default_value = "random")]
     pub(crate) out: PathBuf,
+    /// For friction: this solver only [default: all].
+    #[arg(long, value_parser = ["projected-gradient", "newton", "gauss-seidel", "admm", "cadoux"])]
+    pub(crate) solver: Option<String>,
     /// For w6: γ = w L³ / D.
     #[arg(long, default_value_t = 10.0, value_parser = positive)]
     pub(crate) gamma: f64,
