@@ -86,9 +86,9 @@ impl<const D: usize> Solver<D> for GaussSeidel {
             problem.velocity(&r, &mut u);
             stop = monitor.measure_with(monitor.iterations + count, &r, &u);
             // What most contacts have settled around is solved together: where little is left, or where sweeps creep.
-            if stop.is_none() && monitor.iterations >= clustered.0 {
+            if large && stop.is_none() && monitor.iterations >= clustered.0 {
                 let now = monitor.last_residual();
-                let few = large && sweeps.broken(&r, &u, settings) <= FEW;
+                let few = sweeps.broken(&r, &u, settings) <= FEW;
                 let creeps = monitor.iterations >= clustered.1 + CLUSTERS_EVERY
                     && now > CREEPING * clustered.2;
                 if few || creeps {

@@ -16,6 +16,7 @@ use crate::RodError;
 use crate::chain::Chain;
 use crate::delassus::Delassus;
 use crate::motion::{ClampMotion, Moving, RodState, StepSettings, advance, check, right_hand_side};
+use crate::passing::{is_fast, passing};
 use crate::rod::Rod;
 use crate::rotation::Vec3;
 use crate::touch::{Pair, Sites, find};
@@ -126,8 +127,37 @@ pub struct AssemblyReport {
     pub converged: bool,
     /// Deepest gap below zero before the step \[m\].
     pub penetration: f64,
+    /// Pairs of fibres that still pass through each other in the step, although they were held: too long a step.
+    pub passing: usize,
+    /// Parts the step was taken in beyond the first.
+    pub cuts: usize,
     /// Where the time went.
     pub timings: StepTimings,
+    /// Whether anything moved so far that it could pass.
+    fast: bool,
+}
+
+impl AssemblyReport {
+    /// Two parts of a step as one.
+    fn followed_by(self, next: Self) -> Self {
+        let (a, b) = (self.timings, next.timings);
+        Self {
+            sweeps: self.sweeps + next.sweeps,
+            residual: self.residual.max(next.residual),
+            converged: self.converged && next.converged,
+            penetration: self.penetration.max(next.penetration),
+            passing: self.passing.max(next.passing),
+            cuts: self.cuts + next.cuts + 1,
+            timings: StepTimings {
+                fibres: a.fibres + b.fibres,
+                detection: a.detection + b.detection,
+                operator: a.operator + b.operator,
+                friction: a.friction + b.friction,
+            },
+            fast: true,
+            contacts: next.contacts,
+        }
+    }
 }
 
 /// Fibres and what they touch.
@@ -160,6 +190,12 @@ pub struct Overlap {
     /// How deep \[m\].
     pub depth: f64,
 }
+
+/// Times what would pass is added and everything solved again: one is nearly always enough.
+const MOST_PASSING: usize = 4;
+
+/// Times a step may be halved.
+const MOST_CUTS: usize = 6;
 
 /// A fibre during a step.
 struct Prepared {
@@ -227,28 +263,41 @@ impl Assembly {
         pairs.iter().filter_map(deep).max_by(|a, b| a.depth.total_cmp(&b.depth))
     }
 
-    /// Takes one step.
+    /// Takes one step. Where fast fibres would pass through each other on the way it is taken in halves.
     pub fn step(&mut self) -> Result<AssemblyReport, RodError> {
+        self.step_in_parts(0)
+    }
+
+    fn step_in_parts(&mut self, cuts: usize) -> Result<AssemblyReport, RodError> {
         let h = self.settings.step.dt;
         let mut clock = Laps::start();
         let (prepared, sites): (Vec<Prepared>, Vec<Sites>) =
             self.fibres.par_iter().map(|f| prepare(f, &self.settings)).unzip();
         let mut timings = StepTimings { fibres: clock.lap(), ..StepTimings::default() };
-        let pairs = self.find(&sites);
+        let mut pairs = self.find(&sites);
         timings.detection = clock.lap();
         let mut report = AssemblyReport { converged: true, ..AssemblyReport::default() };
         let mut change: Vec<Vec<Vec3>> = Vec::new();
-        if !pairs.is_empty() {
-            let chains: Vec<&Chain> = prepared.iter().map(|p| &p.chain).collect();
-            let delassus = Delassus::new(&chains, &pairs, 0.0)?;
-            timings.operator = clock.lap();
-            let r = self.contact_forces(&delassus, &sites, &pairs, &mut report)?;
-            timings.friction = clock.lap();
-            let one = |(f, chain): (usize, &&Chain)| {
-                chain.solve_joint_forces(&delassus.joint_forces(f, sites[f].points.len(), &r))
-            };
-            change = chains.par_iter().enumerate().map(one).collect();
+        let chains: Vec<&Chain> = prepared.iter().map(|p| &p.chain).collect();
+        for _ in 0..=MOST_PASSING {
+            if !pairs.is_empty() {
+                let delassus = Delassus::new(&chains, &pairs, 0.0)?;
+                timings.operator += clock.lap();
+                let r = self.contact_forces(&delassus, &sites, &pairs, &mut report)?;
+                timings.friction += clock.lap();
+                let one = |(f, chain): (usize, &&Chain)| {
+                    chain.solve_joint_forces(&delassus.joint_forces(f, sites[f].points.len(), &r))
+                };
+                change = chains.par_iter().enumerate().map(one).collect();
+            }
+            (report.fast, report.passing) =
+                self.stop_passing(&prepared, &sites, &change, &mut pairs);
+            timings.detection += clock.lap();
+            if report.passing == 0 {
+                break;
+            }
         }
+        let start = report.fast.then(|| (self.checkpoint(), sites));
         let step = self.settings.step;
         let move_one = |(f, fibre): (usize, &mut Fibre)| {
             let mut rate = prepared[f].free.clone();
@@ -268,7 +317,65 @@ impl Assembly {
         self.time += h;
         timings.fibres += clock.lap();
         report.timings = timings;
+        if let Some((before, sites)) = start {
+            // Joints did not go straight: look at where they really are.
+            report.passing = self.passed(&sites, h);
+            if report.passing > 0 && cuts < MOST_CUTS {
+                self.restore(&before)?;
+                self.settings.step.dt = 0.5 * h;
+                let halves = self
+                    .step_in_parts(cuts + 1)
+                    .and_then(|first| Ok((first, self.step_in_parts(cuts + 1)?)));
+                self.settings.step.dt = h;
+                let (first, second) = halves?;
+                return Ok(first.followed_by(second));
+            }
+        }
         Ok(report)
+    }
+
+    /// Pairs of fibres that have passed through each other on the way from their sites of a time h ago.
+    fn passed(&self, before: &[Sites], h: f64) -> usize {
+        let Some(friction) = self.settings.fibre_friction else { return 0 };
+        let gone = |(fibre, from): (&Fibre, &Sites)| {
+            let now = Sites::at_rest(fibre).points;
+            let velocities = now.iter().zip(&from.points).map(|(a, b)| (a - b) / h).collect();
+            Sites { points: from.points.clone(), velocities }
+        };
+        let ways: Vec<Sites> = self.fibres.par_iter().zip(before).map(gone).collect();
+        passing(&self.fibres, &ways, friction, h).len()
+    }
+
+    /// Adds the pairs of fibres that would pass through each other on the way that was found; whether anything is fast enough to
+    /// pass, and how many pairs would.
+    fn stop_passing(
+        &self,
+        prepared: &[Prepared],
+        sites: &[Sites],
+        change: &[Vec<Vec3>],
+        pairs: &mut Vec<Pair>,
+    ) -> (bool, usize) {
+        let h = self.settings.step.dt;
+        let Some(friction) = self.settings.fibre_friction else { return (false, 0) };
+        let moving = |(f, p): (usize, &Prepared)| {
+            let mut rate = p.free.clone();
+            for (x, d) in rate.iter_mut().zip(change.get(f).into_iter().flatten()) {
+                *x += d;
+            }
+            let motion = self.fibres[f].motion.after(h);
+            let velocities = p.chain.joint_velocities(&rate, &motion);
+            Sites { points: sites[f].points.clone(), velocities }
+        };
+        let ends: Vec<Sites> = prepared.par_iter().enumerate().map(moving).collect();
+        if !is_fast(&self.fibres, &ends, h) {
+            return (false, 0);
+        }
+        let mut found = passing(&self.fibres, &ends, friction * self.friction_share, h);
+        let count = found.len();
+        // What was held at another place is held here as well: both must be kept.
+        pairs.append(&mut found);
+        pairs.sort_by_key(|p| p.key);
+        (true, count)
     }
 
     /// Pairs that may touch within the next step.

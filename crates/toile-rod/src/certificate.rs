@@ -4,7 +4,7 @@ use crate::RodError;
 use crate::forms::{Mix, Shape};
 use crate::rod::{Loads, Rod};
 use crate::rotation::Vec3;
-use crate::statics::evaluate_held;
+use crate::statics::{Body, Factor, evaluate_held};
 
 /// Residual up to which an equilibrium is certified, as for shells.
 pub const CERTIFIED_RESIDUAL: f64 = 1e-8;
@@ -55,11 +55,22 @@ pub(crate) fn certify_held(
     let point = evaluate_held(rod, q, loads, at_joints, true);
     let residual_n = residual_n(rod, &point.gradient);
     let residual = residual_n / force_unit(rod, loads);
-    let modes = Modes { rod, shape: &point.shape };
+    let size = size(rod, q);
+    Ok(judged(rod, &point.shape, residual, residual_n, size))
+}
+
+/// The certificate of a shape whose forces are known.
+pub(crate) fn judged<B: Body>(
+    body: &B,
+    shape: &B::Shape,
+    residual: f64,
+    residual_n: f64,
+    size: f64,
+) -> RodCertificate {
+    let modes = Modes { body, shape };
     let negative_modes = modes.below(Pencil::Elastic, 0.0);
     let margin = modes.least(Pencil::Elastic).unwrap_or(f64::NAN);
     let stability = modes.least(Pencil::Mass);
-    let size = size(rod, q);
     let stable = negative_modes == 0 && margin > 1e-9;
     let certified = residual <= CERTIFIED_RESIDUAL && stable;
     let balance = if residual <= CERTIFIED_RESIDUAL {
@@ -79,7 +90,7 @@ pub(crate) fn certify_held(
             "{balance}; but some motion is hardly resisted: {margin:.1e} of its elastic stiffness is left"
         )
     };
-    Ok(RodCertificate {
+    RodCertificate {
         residual,
         residual_n,
         stability,
@@ -88,7 +99,7 @@ pub(crate) fn certify_held(
         size,
         certified,
         reason,
-    })
+    }
 }
 
 /// Largest moment that is not balanced, over the length of its element \[N\].
@@ -146,29 +157,26 @@ pub(crate) enum Pencil {
 }
 
 /// Eigenvalues of a shape, by counting pivots: linear time each, no iteration that could miss one.
-pub(crate) struct Modes<'a> {
-    pub(crate) rod: &'a Rod,
-    pub(crate) shape: &'a Shape,
+pub(crate) struct Modes<'a, B: Body> {
+    pub(crate) body: &'a B,
+    pub(crate) shape: &'a B::Shape,
 }
 
-impl Modes<'_> {
+impl<B: Body> Modes<'_, B> {
     /// Eigenvalues below λ.
     pub(crate) fn below(&self, pencil: Pencil, lambda: f64) -> usize {
         let mix = match pencil {
             Pencil::Elastic => Mix { mass: 0.0, elastic: 1.0 - lambda, geometric: 1.0 },
             Pencil::Mass => Mix { mass: -lambda, elastic: 1.0, geometric: 1.0 },
         };
-        let chain = self.shape.chain(self.rod, mix);
-        chain.negative + usize::from(chain.singular)
+        self.body.factorise(self.shape, mix).not_positive()
     }
 
     fn unit(&self, pencil: Pencil) -> f64 {
-        let section = self.rod.section();
+        let (stiffness, density) = self.body.scales();
         match pencil {
             Pencil::Elastic => 1.0,
-            Pencil::Mass => {
-                section.stiffness().max() / (section.linear_density * self.rod.length().powi(4))
-            }
+            Pencil::Mass => stiffness / (density * self.body.length().powi(4)),
         }
     }
 
@@ -221,7 +229,7 @@ pub fn frequencies(
 ) -> Result<Vec<f64>, RodError> {
     rod.check_blocks(q)?;
     let shape = Shape::new(rod, q, loads, true);
-    let modes = Modes { rod, shape: &shape };
+    let modes = Modes { body: rod, shape: &shape };
     let mut found = Vec::new();
     for index in 0..count {
         match modes.eigenvalue(Pencil::Mass, index) {
@@ -238,5 +246,5 @@ pub fn frequencies(
 pub fn stability_margin(rod: &Rod, q: &[Vec3], loads: &Loads) -> Result<f64, RodError> {
     rod.check_blocks(q)?;
     let shape = Shape::new(rod, q, loads, true);
-    Ok(Modes { rod, shape: &shape }.least(Pencil::Elastic).unwrap_or(f64::NAN))
+    Ok(Modes { body: rod, shape: &shape }.least(Pencil::Elastic).unwrap_or(f64::NAN))
 }

@@ -32,6 +32,10 @@ pub(crate) struct Chain {
     model: Model,
     links: Vec<Link>,
     root: Mat3,
+    /// Coupling of the root's curvature to its motion, where the root moves.
+    root_coupling: Matrix<3, 6>,
+    /// What is left of the form in the motion of the root: what a branch asks of the joint that bears it.
+    crown: Matrix<6, 6>,
     /// Negative eigenvalues of the whole matrix.
     pub(crate) negative: usize,
     /// Whether a pivot was singular.
@@ -58,17 +62,26 @@ fn invert(block: &Mat3) -> Option<(Mat3, usize)> {
 }
 
 impl Chain {
-    /// Factorises the sum of `form(e)` over elements, tip to clamp.
-    pub(crate) fn new(
+    /// Factorises the sum of `form(e)` over elements and of forms in the motions (δr, δθ) of joints (the crowns of the branches
+    /// they bear), tip to clamp.
+    pub(crate) fn bearing(
         model: Model,
         elements: usize,
         mut form: impl FnMut(usize) -> Form,
         mut transition: impl FnMut(usize) -> Transition,
+        at_joint: impl Fn(usize) -> Option<Matrix<6, 6>>,
     ) -> Self {
+        let add = |beyond: &mut Matrix<STATE, STATE>, joint: usize| {
+            if let Some(crown) = at_joint(joint) {
+                let mut motion = beyond.fixed_view_mut::<6, 6>(0, 0);
+                motion += crown;
+            }
+        };
         let mut links = Vec::with_capacity(elements);
         let mut beyond = Matrix::<STATE, STATE>::zeros();
         let (mut negative, mut singular) = (0, false);
         for e in (0..elements).rev() {
+            add(&mut beyond, e + 1);
             let t = transition(e);
             let whole = form(e) + t.transpose() * (beyond * t);
             let block: Mat3 = whole.fixed_view::<3, 3>(STATE, STATE).into();
@@ -84,6 +97,7 @@ impl Chain {
             links.push(Link { pivot, coupling, transition: t });
         }
         links.reverse();
+        add(&mut beyond, 0);
         let mut root = Mat3::zeros();
         if model == Model::SuperClothoid {
             let block: Mat3 = beyond.fixed_view::<3, 3>(6, 6).into();
@@ -95,28 +109,50 @@ impl Chain {
                 None => singular = true,
             }
         }
-        Self { model, links, root, negative, singular }
+        let root_coupling: Matrix<3, 6> = beyond.fixed_view::<3, 6>(6, 0).into();
+        let crown =
+            beyond.fixed_view::<6, 6>(0, 0) - root_coupling.transpose() * (root * root_coupling);
+        Self { model, links, root, root_coupling, crown, negative, singular }
     }
 
-    /// Whether the matrix is positive definite.
-    pub(crate) fn is_positive(&self) -> bool {
-        self.negative == 0 && !self.singular
+    /// The form of the root's motion when everything beyond follows.
+    pub(crate) fn crown(&self) -> Matrix<6, 6> {
+        self.crown
     }
 
     /// Solves for a right-hand side given per block.
     pub(crate) fn solve(&self, f: &[Vec3]) -> Vec<Vec3> {
+        let inward = self.inward(f, |_| None);
+        self.outward(inward, &Vector::zeros(), |_, _| {})
+    }
+
+    /// First half of a solution, tip to clamp; `at_joint` is what branches hand to the joints that bear them.
+    pub(crate) fn inward(
+        &self,
+        f: &[Vec3],
+        at_joint: impl Fn(usize) -> Option<Vector<6>>,
+    ) -> Inward {
         let first = usize::from(self.model == Model::SuperClothoid);
         let mut local = vec![Vec3::zeros(); self.links.len()];
         let mut p = Vector::<STATE>::zeros();
+        let add = |p: &mut Vector<STATE>, joint: usize| {
+            if let Some(handed) = at_joint(joint) {
+                let mut motion = p.fixed_rows_mut::<6>(0);
+                motion += handed;
+            }
+        };
         for (e, link) in self.links.iter().enumerate().rev() {
+            add(&mut p, e + 1);
             let carried = link.transition.transpose() * p;
             let c = f[e + first] + carried.fixed_rows::<3>(STATE);
             local[e] = link.pivot * c;
             p = carried.fixed_rows::<STATE>(0) - link.coupling.transpose() * local[e];
         }
+        add(&mut p, 0);
         let root =
             if first == 1 { self.root * (f[0] + p.fixed_rows::<3>(6)) } else { Vec3::zeros() };
-        self.outward(local, root)
+        let handed = p.fixed_rows::<6>(0) - self.root_coupling.transpose() * root;
+        Inward { local, root, handed }
     }
 
     /// Way from each joint to the next \[m\].
@@ -160,7 +196,8 @@ impl Chain {
             p = carried.fixed_rows::<STATE>(0) - link.coupling.transpose() * local[e];
         }
         let root = self.root * p.fixed_rows::<3>(6);
-        self.outward(local, root)
+        let inward = Inward { local, root, handed: Vector::zeros() };
+        self.outward(inward, &Vector::zeros(), |_, _| {})
     }
 
     /// J A⁻¹ Jᵀ at pairs of joints: how far a force at one moves the other.
@@ -204,25 +241,44 @@ impl Chain {
         Compliance { joints: joints.to_vec(), blocks }
     }
 
-    /// From what each element wants by itself to the unknowns, clamp to tip.
-    fn outward(&self, local: Vec<Vec3>, root: Vec3) -> Vec<Vec3> {
+    /// From what each element wants by itself to the unknowns, clamp to tip, with the root moved by `motion`; `each` is told how
+    /// every joint moves, the root being 0.
+    pub(crate) fn outward(
+        &self,
+        inward: Inward,
+        motion: &Vector<6>,
+        mut each: impl FnMut(usize, Vector<6>),
+    ) -> Vec<Vec3> {
         let first = usize::from(self.model == Model::SuperClothoid);
-        let mut out = vec![Vec3::zeros(); local.len() + first];
+        let mut out = vec![Vec3::zeros(); inward.local.len() + first];
         let mut state = Vector::<STATE>::zeros();
+        state.fixed_rows_mut::<6>(0).copy_from(motion);
         if first == 1 {
-            out[0] = root;
-            state.fixed_rows_mut::<3>(6).copy_from(&root);
+            out[0] = inward.root - self.root * (self.root_coupling * motion);
+            state.fixed_rows_mut::<3>(6).copy_from(&out[0]);
         }
+        each(0, *motion);
         for (e, link) in self.links.iter().enumerate() {
-            let x = local[e] - link.pivot * (link.coupling * state);
+            let x = inward.local[e] - link.pivot * (link.coupling * state);
             out[e + first] = x;
             let mut v = Vector::<LOCAL>::zeros();
             v.fixed_rows_mut::<STATE>(0).copy_from(&state);
             v.fixed_rows_mut::<3>(STATE).copy_from(&x);
             state = link.transition * v;
+            each(e + 1, state.fixed_rows::<6>(0).into());
         }
         out
     }
+}
+
+/// A solution on its way from the tip to the clamp.
+#[derive(Clone, Debug)]
+pub(crate) struct Inward {
+    /// What each element would do if its first joint stood still.
+    local: Vec<Vec3>,
+    root: Vec3,
+    /// What is handed on to what bears the root.
+    pub(crate) handed: Vector<6>,
 }
 
 /// J A⁻¹ Jᵀ of a fibre, in blocks of 3 × 3 between joints.

@@ -45,6 +45,19 @@ pub enum RodError {
         /// How many there should be.
         expected: usize,
     },
+    /// A branch grows from nothing.
+    #[error(
+        "branch {branch} grows from joint {joint} of branch {parent}, which there is not before it; list branches after what \
+         bears them"
+    )]
+    Growth {
+        /// Which.
+        branch: usize,
+        /// The branch it names.
+        parent: usize,
+        /// The joint it names.
+        joint: usize,
+    },
     /// A point of a drawn curve is not finite.
     #[error("point {point} of the curve is not a finite number; correct the file")]
     CurvePoint {

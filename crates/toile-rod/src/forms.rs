@@ -47,6 +47,22 @@ pub(crate) struct Shape {
     pub(crate) load_energy: f64,
 }
 
+/// Loads beyond a joint: their sum, and ∫ (r − joint) ⊗ force.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hung {
+    pub(crate) force: Vec3,
+    pub(crate) tensor: Mat3,
+}
+
+impl Hung {
+    fn add(&mut self, other: Option<Self>) {
+        if let Some(other) = other {
+            self.force += other.force;
+            self.tensor += other.tensor;
+        }
+    }
+}
+
 /// 3 × 3 part for one side of `Columns`.
 fn side(columns: &Columns, side: usize) -> Mat3 {
     columns.fixed_columns::<3>(3 * side).into()
@@ -66,6 +82,26 @@ impl Shape {
         at_joints: &[Vec3],
         second: bool,
     ) -> Self {
+        let hung = |joint: usize| {
+            let force = at_joints.get(joint).copied()?;
+            Some(Hung { force, tensor: Mat3::zeros() })
+        };
+        let (mut out, _, joints) = Self::bearing(rod, q, loads, hung, second);
+        for (force, joint) in at_joints.iter().zip(&joints).skip(1) {
+            out.load_energy -= force.dot(joint);
+        }
+        out
+    }
+
+    /// The same with dead loads that turn with the joints which bear them, as the weight of branches does; their energy is not
+    /// counted. Also returns all loads as the root bears them, and the joints.
+    pub(crate) fn bearing(
+        rod: &Rod,
+        q: &[Vec3],
+        loads: &Loads,
+        at_joint: impl Fn(usize) -> Option<Hung>,
+        second: bool,
+    ) -> (Self, Hung, Vec<Vec3>) {
         let n = rod.lengths().len();
         let mut frames = Vec::with_capacity(n);
         let mut joints = Vec::with_capacity(n + 1);
@@ -80,30 +116,28 @@ impl Shape {
         let p = loads.per_length;
         let mut gradient = vec![Vec3::zeros(); rod.blocks()];
         let mut energy = -loads.tip.dot(&r);
-        // Beyond the element: resultant force, and ∫ (r − joint) ⊗ force.
-        let (mut force, mut tensor) = (loads.tip, Mat3::zeros());
+        let mut beyond = Hung { force: loads.tip, tensor: Mat3::zeros() };
         let mut parts: Vec<Parts> = Vec::with_capacity(n);
         for e in (0..n).rev() {
             let arc = rod.arc(q, e);
-            if let Some(own) = at_joints.get(e + 1) {
-                force += own;
-                energy -= own.dot(&joints[e + 1]);
-            }
-            let part = element_parts(rod, &arc, &frames[e], &force, &tensor, &p, second);
-            let couple = axial(&tensor);
+            beyond.add(at_joint(e + 1));
+            let Hung { force, tensor } = &mut beyond;
+            let part = element_parts(rod, &arc, &frames[e], force, tensor, &p, second);
+            let couple = axial(tensor);
             for (s, block) in rod.blocks_of(e).iter().enumerate() {
                 let Some(block) = block else { continue };
                 gradient[*block] -= side(&part.j_integral, s).tr_mul(&p)
-                    + side(&part.j, s).tr_mul(&force)
+                    + side(&part.j, s).tr_mul(force)
                     + side(&part.theta, s).tr_mul(&couple);
             }
             energy -= p.dot(&(joints[e] * arc.length + part.moment));
-            tensor += part.reach * force.transpose() + part.moment * p.transpose();
-            force += p * arc.length;
+            *tensor += part.reach * force.transpose() + part.moment * p.transpose();
+            *force += p * arc.length;
             parts.push(part);
         }
+        beyond.add(at_joint(0));
         parts.reverse();
-        Self { parts, load_gradient: gradient, load_energy: energy }
+        (Self { parts, load_gradient: gradient, load_energy: energy }, beyond, joints)
     }
 
     fn form(&self, rod: &Rod, e: usize, mix: Mix) -> Form {
@@ -112,8 +146,19 @@ impl Shape {
 
     /// Factorises a mix in linear time.
     pub(crate) fn chain(&self, rod: &Rod, mix: Mix) -> Chain {
+        self.chain_bearing(rod, mix, |_| None)
+    }
+
+    /// The same with the crowns of branches at the joints that bear them.
+    pub(crate) fn chain_bearing(
+        &self,
+        rod: &Rod,
+        mix: Mix,
+        at_joint: impl Fn(usize) -> Option<Matrix<6, 6>>,
+    ) -> Chain {
         let n = self.parts.len();
-        Chain::new(rod.model(), n, |e| self.form(rod, e, mix), |e| self.parts[e].transition)
+        let form = |e| self.form(rod, e, mix);
+        Chain::bearing(rod.model(), n, form, |e| self.parts[e].transition, at_joint)
     }
 
     /// The mix as a full matrix.

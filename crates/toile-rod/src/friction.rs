@@ -56,7 +56,8 @@ impl Assembly {
             }
             found.iterations += sweeps;
         }
-        report.sweeps = found.iterations;
+        report.contacts.clear();
+        report.sweeps += found.iterations;
         report.residual = found.residuals.alart_curnier;
         report.converged = found.converged();
         report.penetration = pairs.iter().map(|p| -p.gap).fold(0.0, f64::max);

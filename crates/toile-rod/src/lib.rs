@@ -31,6 +31,8 @@
 //! | a rod in the shape of a drawn curve | [`Curve`], [`fit()`] |
 //! | the natural shape behind a shape | [`invert_fibre`] |
 //! | stiffness and nature behind several poses | [`identify()`] |
+//! | rods that grow from each other | [`Tree`] |
+//! | the nodal model of others, to compare | [`RodSpec::discrete_equilibrium`] |
 //! | motion, in linear time per step | [`step`], [`RodState`] |
 //! | fibres in contact, with dry friction | [`Assembly`] |
 //! | fibres at rest on colliders and each other | [`Assembly::settle`] |
@@ -49,6 +51,7 @@ mod chain;
 mod closing;
 mod curve;
 mod delassus;
+mod discrete;
 mod element;
 mod error;
 mod fit;
@@ -61,6 +64,7 @@ mod inverse;
 mod moment;
 mod motion;
 mod panel;
+mod passing;
 mod refine;
 mod rod;
 mod rotation;
@@ -68,6 +72,7 @@ mod series;
 mod settle;
 mod statics;
 mod touch;
+mod tree;
 
 pub use assembly::{
     Assembly, AssemblyReport, AssemblySettings, Fibre, FibreContact, FibreContactKey, Overlap,
@@ -77,6 +82,7 @@ pub use assembly_inverse::{AssemblyInversion, Prior};
 pub use certificate::{CERTIFIED_RESIDUAL, RodCertificate, certify, frequencies, stability_margin};
 pub use closing::Closing;
 pub use curve::Curve;
+pub use discrete::DiscreteEquilibrium;
 pub use element::Model;
 pub use error::RodError;
 pub use fit::{Fit, FitSettings, distances, fit};
@@ -95,3 +101,4 @@ pub use rotation::{Mat3, Vec3, cross_matrix, straightened, turn, turn_integral};
 pub use series::{BOUND, clothoid, largest_bound, safe_arc};
 pub use settle::{SettleSettings, Settled};
 pub use statics::{RodEquilibrium, StaticSettings, equilibrium, equilibrium_from};
+pub use tree::{Branch, Growth, Tree, TreeEquilibrium};

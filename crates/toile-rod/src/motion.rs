@@ -9,7 +9,7 @@
 //!
 //! Reference: Bertails-Descoubes 2017, §§2.3–2.4; the recursion here keeps elasticity implicit and serves both elements.
 
-use toile_num::Vector;
+use toile_num::{Matrix, Vector};
 
 use crate::RodError;
 use crate::chain::{Chain, LOCAL, STATE};
@@ -105,12 +105,25 @@ pub(crate) struct Moving {
 
 impl Moving {
     pub(crate) fn new(rod: &Rod, state: &RodState, gravity: &Vec3, motion: &ClampMotion) -> Self {
+        Self::traced(rod, state, gravity, motion, |_, _, _| {})
+    }
+
+    /// The same; `joint` is told where every joint is and how it moves while q̈ = 0, the clamp being 0.
+    pub(crate) fn traced(
+        rod: &Rod,
+        state: &RodState,
+        gravity: &Vec3,
+        motion: &ClampMotion,
+        mut joint: impl FnMut(usize, Clamp, ClampMotion),
+    ) -> Self {
         let n = rod.lengths().len();
         let density = rod.section().linear_density;
         let clamp = rod.clamp();
         let mut frame = clamp.frame;
         let (mut spin, mut turning, mut pull) =
             (motion.spin, motion.spin_rate, motion.acceleration);
+        let (mut position, mut velocity) = (clamp.position, motion.velocity);
+        joint(0, *clamp, *motion);
         let mut parts = Vec::with_capacity(n);
         let mut loads = Vec::with_capacity(n);
         let mut nodes: Vec<Node> = Vec::new();
@@ -159,23 +172,33 @@ impl Moving {
             }
             parts.push(Parts::inertial(&nodes, &end, density));
             loads.push(load);
+            position += end.r;
+            velocity += spin.cross(&end.r) + end.j * rate;
             spin += end.theta * rate;
             (turning, pull) = (turn_here, pull_here);
             frame = end.frame;
+            let now = ClampMotion { velocity, acceleration: pull, spin, spin_rate: turning };
+            joint(e + 1, Clamp { position, frame }, now);
         }
         Self { parts, loads }
     }
 
     /// Factorises M + elastic·K.
     pub(crate) fn chain(&self, rod: &Rod, elastic: f64) -> Chain {
+        self.chain_bearing(rod, elastic, |_| None)
+    }
+
+    /// The same with the crowns of branches at the joints that bear them.
+    pub(crate) fn chain_bearing(
+        &self,
+        rod: &Rod,
+        elastic: f64,
+        at_joint: impl Fn(usize) -> Option<Matrix<6, 6>>,
+    ) -> Chain {
         let mix = Mix { mass: 1.0, elastic, geometric: 0.0 };
+        let form = |e| mix_form(rod, &self.parts[e], e, mix);
         let n = self.parts.len();
-        Chain::new(
-            rod.model(),
-            n,
-            |e| mix_form(rod, &self.parts[e], e, mix),
-            |e| transition(&self.parts[e]),
-        )
+        Chain::bearing(rod.model(), n, form, |e| transition(&self.parts[e]), at_joint)
     }
 
     /// The same as a full matrix.
@@ -190,11 +213,24 @@ impl Moving {
         )
     }
 
-    /// Jᵀ of forces given per element: generalised forces per block, tip to clamp.
-    pub(crate) fn projected(&self, rod: &Rod, loads: &[Local]) -> Vec<Vec3> {
+    /// Jᵀ of forces given per element: generalised forces per block, tip to clamp. `at_joint` is the wrench (force, moment) of
+    /// the branches a joint bears; that of all loads about the root is returned as well.
+    pub(crate) fn projected(
+        &self,
+        rod: &Rod,
+        loads: &[Local],
+        at_joint: impl Fn(usize) -> Option<Vector<6>>,
+    ) -> (Vec<Vec3>, Vector<6>) {
         let mut out = vec![Vec3::zeros(); rod.blocks()];
         let mut p = Vector::<STATE>::zeros();
+        let add = |p: &mut Vector<STATE>, joint: usize| {
+            if let Some(wrench) = at_joint(joint) {
+                let mut motion = p.fixed_rows_mut::<6>(0);
+                motion += wrench;
+            }
+        };
         for e in (0..self.parts.len()).rev() {
+            add(&mut p, e + 1);
             let whole = loads[e] + transition(&self.parts[e]).transpose() * p;
             let [left, right] = rod.blocks_of(e);
             if let Some(right) = right {
@@ -208,7 +244,8 @@ impl Moving {
                 out[left] += Vec3::from(p.fixed_rows::<3>(6));
             }
         }
-        out
+        add(&mut p, 0);
+        (out, p.fixed_rows::<6>(0).into())
     }
 }
 
@@ -228,16 +265,21 @@ pub(crate) fn right_hand_side(
     moving: &Moving,
     ahead: f64,
 ) -> Vec<Vec3> {
+    let (loads, _) = moving.projected(rod, &moving.loads, |_| None);
+    with_elasticity(rod, state, &loads, ahead)
+}
+
+/// Loads less the elastic forces a little ahead.
+pub(crate) fn with_elasticity(
+    rod: &Rod,
+    state: &RodState,
+    loads: &[Vec3],
+    ahead: f64,
+) -> Vec<Vec3> {
     let predicted: Vec<Vec3> =
         state.q.iter().zip(&state.rate).map(|(q, v)| q + v * ahead).collect();
     let elastic = rod.elastic(&predicted);
-    moving
-        .projected(rod, &moving.loads)
-        .iter()
-        .zip(&elastic)
-        .zip(rod.rest_moment())
-        .map(|((load, k), b)| load - k + b)
-        .collect()
+    loads.iter().zip(&elastic).zip(rod.rest_moment()).map(|((load, k), b)| load - k + b).collect()
 }
 
 pub(crate) fn check(rod: &Rod, state: &RodState, settings: &StepSettings) -> Result<(), RodError> {
@@ -343,8 +385,8 @@ pub fn energies(
 }
 
 /// \[1, −\[r\]×, J\]: how the state of a joint and the curvatures of its element move a point.
-pub(crate) fn point_rows(r: &Vec3, j: &crate::element::Columns) -> toile_num::Matrix<3, LOCAL> {
-    let mut rows = toile_num::Matrix::<3, LOCAL>::zeros();
+pub(crate) fn point_rows(r: &Vec3, j: &crate::element::Columns) -> Matrix<3, LOCAL> {
+    let mut rows = Matrix::<3, LOCAL>::zeros();
     rows.fixed_view_mut::<3, 3>(0, 0).copy_from(&Mat3::identity());
     rows.fixed_view_mut::<3, 3>(0, 3).copy_from(&-cross_matrix(r));
     rows.fixed_view_mut::<3, 6>(0, 6).copy_from(j);

@@ -1,5 +1,6 @@
 //! Static equilibrium of a clamped rod under dead loads, on the stable branch from zero load.
 
+use crate::chain::Chain;
 use crate::forms::{Mix, Shape};
 use crate::rod::{Loads, Rod};
 use crate::rotation::Vec3;
@@ -49,8 +50,80 @@ pub(crate) fn elastic_energy(rod: &Rod, q: &[Vec3], kq: &[Vec3]) -> f64 {
     0.5 * own - rest + rod.rest_energy()
 }
 
-pub(crate) struct Point {
-    pub(crate) shape: Shape,
+/// What has an energy of curvatures and loads: a rod, or a tree of them.
+pub(crate) trait Body {
+    type Loads;
+    type Shape;
+    type Factor: Factor;
+    /// Loads, so many times as large.
+    fn scaled(loads: &Self::Loads, factor: f64) -> Self::Loads;
+    /// Energy, gradient and everything its forms need.
+    fn evaluate(&self, q: &[Vec3], loads: &Self::Loads) -> Point<Self::Shape>;
+    /// A mix of its forms, factorised.
+    fn factorise(&self, shape: &Self::Shape, mix: Mix) -> Self::Factor;
+    /// K q.
+    fn elastic(&self, q: &[Vec3]) -> Vec<Vec3>;
+    /// K⁻¹ f.
+    fn solve_elastic(&self, f: &[Vec3]) -> Vec<Vec3>;
+    /// Length over which a curvature turns \[m\].
+    fn length(&self) -> f64;
+    /// The largest stiffness \[N·m²\] and the smallest density \[kg/m\].
+    fn scales(&self) -> (f64, f64);
+}
+
+/// A factorised form.
+pub(crate) trait Factor {
+    /// Eigenvalues that are not positive.
+    fn not_positive(&self) -> usize;
+    fn solve(&self, f: &[Vec3]) -> Vec<Vec3>;
+}
+
+impl Factor for Chain {
+    fn not_positive(&self) -> usize {
+        self.negative + usize::from(self.singular)
+    }
+
+    fn solve(&self, f: &[Vec3]) -> Vec<Vec3> {
+        Chain::solve(self, f)
+    }
+}
+
+impl Body for Rod {
+    type Loads = Loads;
+    type Shape = Shape;
+    type Factor = Chain;
+
+    fn scaled(loads: &Loads, factor: f64) -> Loads {
+        loads.scaled(factor)
+    }
+
+    fn evaluate(&self, q: &[Vec3], loads: &Loads) -> Point<Shape> {
+        evaluate(self, q, loads, true)
+    }
+
+    fn factorise(&self, shape: &Shape, mix: Mix) -> Chain {
+        shape.chain(self, mix)
+    }
+
+    fn elastic(&self, q: &[Vec3]) -> Vec<Vec3> {
+        Rod::elastic(self, q)
+    }
+
+    fn solve_elastic(&self, f: &[Vec3]) -> Vec<Vec3> {
+        Rod::solve_elastic(self, f)
+    }
+
+    fn length(&self) -> f64 {
+        Rod::length(self)
+    }
+
+    fn scales(&self) -> (f64, f64) {
+        (self.section().stiffness().max(), self.section().linear_density)
+    }
+}
+
+pub(crate) struct Point<S = Shape> {
+    pub(crate) shape: S,
     pub(crate) energy: f64,
     pub(crate) gradient: Vec<Vec3>,
 }
@@ -84,7 +157,7 @@ fn dot(a: &[Vec3], b: &[Vec3]) -> f64 {
 }
 
 /// gᵀ K⁻¹ g: the gradient measured by the energy it could free.
-fn natural_norm(rod: &Rod, g: &[Vec3]) -> f64 {
+fn natural_norm<B: Body>(rod: &B, g: &[Vec3]) -> f64 {
     dot(g, &rod.solve_elastic(g)).max(0.0).sqrt()
 }
 
@@ -98,8 +171,14 @@ enum Ended {
 }
 
 /// Newton with a shift by the elastic stiffness where the exact form is not positive.
-fn minimise(rod: &Rod, q: &mut Vec<Vec3>, loads: &Loads, limit: f64, most: usize) -> Ended {
-    let mut here = evaluate(rod, q, loads, true);
+fn minimise<B: Body>(
+    rod: &B,
+    q: &mut Vec<Vec3>,
+    loads: &B::Loads,
+    limit: f64,
+    most: usize,
+) -> Ended {
+    let mut here = rod.evaluate(q, loads);
     let mut norm = natural_norm(rod, &here.gradient);
     let floor = limit.max(1e-300);
     let mut stalled = 0;
@@ -108,14 +187,14 @@ fn minimise(rod: &Rod, q: &mut Vec<Vec3>, loads: &Loads, limit: f64, most: usize
             return Ended::Lost(step);
         }
         let exact = Mix { mass: 0.0, elastic: 1.0, geometric: 1.0 };
-        let mut chain = here.shape.chain(rod, exact);
-        let positive = chain.is_positive();
+        let mut chain = rod.factorise(&here.shape, exact);
+        let positive = chain.not_positive() == 0;
         if norm <= floor || stalled >= 3 {
             return if positive { Ended::Minimum(step) } else { Ended::Saddle(step) };
         }
         let mut shift = 0.1;
-        while !chain.is_positive() {
-            chain = here.shape.chain(rod, Mix { elastic: 1.0 + shift, ..exact });
+        while chain.not_positive() > 0 {
+            chain = rod.factorise(&here.shape, Mix { elastic: 1.0 + shift, ..exact });
             shift *= 3.0;
             if shift > 1e12 {
                 return Ended::Lost(step);
@@ -133,7 +212,7 @@ fn minimise(rod: &Rod, q: &mut Vec<Vec3>, loads: &Loads, limit: f64, most: usize
         }
         for _ in 0..40 {
             let trial: Vec<Vec3> = q.iter().zip(&d).map(|(q, d)| q + d * scale).collect();
-            let there = evaluate(rod, &trial, loads, true);
+            let there = rod.evaluate(&trial, loads);
             let there_norm = natural_norm(rod, &there.gradient);
             let noise = 1e-13 * (there.energy.abs() + here.energy.abs());
             let descends = there.energy <= here.energy + 1e-4 * scale * slope;
@@ -180,13 +259,43 @@ pub fn equilibrium_from(
     if !loads.per_length.iter().chain(loads.tip.iter()).all(|x| x.is_finite()) {
         return Err(RodError::NotFinite { what: "load" });
     }
+    let found = follow(rod, start, fraction, loads, settings);
+    let certificate = certify(rod, &found.q, loads)?;
+    let elastic = elastic_energy(rod, &found.q, &rod.elastic(&found.q));
+    let load_energy = Shape::new(rod, &found.q, loads, false).load_energy;
+    Ok(RodEquilibrium {
+        q: found.q,
+        elastic_energy: elastic,
+        load_energy,
+        steps: found.steps,
+        escapes: found.escapes,
+        fraction: found.fraction,
+        certificate,
+    })
+}
+
+/// Where a search for an equilibrium ended.
+pub(crate) struct Followed {
+    pub(crate) q: Vec<Vec3>,
+    pub(crate) steps: usize,
+    pub(crate) escapes: usize,
+    pub(crate) fraction: f64,
+}
+
+/// Follows the stable branch from a shape under a fraction of the loads to all of them.
+pub(crate) fn follow<B: Body>(
+    rod: &B,
+    start: Vec<Vec3>,
+    fraction: f64,
+    loads: &B::Loads,
+    settings: &StaticSettings,
+) -> Followed {
     let mut q = start;
     let mut w = fraction.clamp(0.0, 1.0);
     let mut dw = settings.first_fraction.clamp(1e-6, 1.0);
     let (mut steps, mut escapes) = (0, 0);
     // Energies the gradient could still free, relative to the rod's own scale: round-off in practice.
-    let k = rod.section().stiffness();
-    let scale = (k.max() / rod.length()).sqrt();
+    let scale = (rod.scales().0 / rod.length()).sqrt();
     let limit = 1e-15 * scale;
     let mut last: Option<(f64, Vec<Vec3>)> = None;
     loop {
@@ -202,7 +311,7 @@ pub fn equilibrium_from(
             }
         }
         let left = settings.max_steps.saturating_sub(steps);
-        let now = loads.scaled(next);
+        let now = B::scaled(loads, next);
         let accurate = if next < 1.0 { 1e-9 * scale } else { limit };
         let mut ended = minimise(rod, &mut trial, &now, accurate, left.min(60));
         let mut found = false;
@@ -216,8 +325,8 @@ pub fn equilibrium_from(
                 Ended::Saddle(n) => {
                     steps += n;
                     escapes += 1;
-                    let shape = Shape::new(rod, &trial, &now, true);
-                    let mode = falling_mode(rod, &shape);
+                    let shape = rod.evaluate(&trial, &now).shape;
+                    let mode = falling_mode(rod, &shape, trial.len());
                     let size = mode.iter().map(|k| k.norm()).fold(0.0, f64::max) * rod.length();
                     for (x, m) in trial.iter_mut().zip(&mode) {
                         *x += m * (0.05 / size);
@@ -238,7 +347,7 @@ pub fn equilibrium_from(
         let jumped = found && next < 1.0 + 1e-15 && w < 1.0 && moved > 1.5 && dw > 1e-4;
         if found && !jumped {
             if w >= 1.0 || next >= 1.0 {
-                return finish(rod, trial, loads, steps, escapes, 1.0);
+                return Followed { q: trial, steps, escapes, fraction: 1.0 };
             }
             last = Some((w, std::mem::replace(&mut q, trial)));
             w = next;
@@ -246,46 +355,24 @@ pub fn equilibrium_from(
         } else {
             dw *= 0.4;
             if w >= 1.0 || dw < 1e-7 || steps >= settings.max_steps {
-                return finish(rod, trial, loads, steps, escapes, w);
+                return Followed { q: trial, steps, escapes, fraction: w };
             }
         }
     }
 }
 
-fn finish(
-    rod: &Rod,
-    q: Vec<Vec3>,
-    loads: &Loads,
-    steps: usize,
-    escapes: usize,
-    fraction: f64,
-) -> Result<RodEquilibrium, RodError> {
-    let certificate = certify(rod, &q, loads)?;
-    let elastic = elastic_energy(rod, &q, &rod.elastic(&q));
-    let load_energy = Shape::new(rod, &q, loads, false).load_energy;
-    Ok(RodEquilibrium {
-        q,
-        elastic_energy: elastic,
-        load_energy,
-        steps,
-        escapes,
-        fraction,
-        certificate,
-    })
-}
-
 /// A direction of negative curvature relative to the elastic stiffness, by inverse iteration with the least shift that
 /// makes the form positive.
-fn falling_mode(rod: &Rod, shape: &Shape) -> Vec<Vec3> {
+fn falling_mode<B: Body>(rod: &B, shape: &B::Shape, blocks: usize) -> Vec<Vec3> {
     let mut shift = 1e-3;
     let mix = |shift| Mix { mass: 0.0, elastic: 1.0 + shift, geometric: 1.0 };
-    let mut chain = shape.chain(rod, mix(shift));
-    while !chain.is_positive() && shift < 1e12 {
+    let mut chain = rod.factorise(shape, mix(shift));
+    while chain.not_positive() > 0 && shift < 1e12 {
         shift *= 2.0;
-        chain = shape.chain(rod, mix(shift));
+        chain = rod.factorise(shape, mix(shift));
     }
     let start = |i: usize| Vec3::new(1.0, 0.7 + 0.1 * (i % 3) as f64, 0.4);
-    let mut x: Vec<Vec3> = (0..rod.blocks()).map(start).collect();
+    let mut x: Vec<Vec3> = (0..blocks).map(start).collect();
     for _ in 0..30 {
         let y = chain.solve(&rod.elastic(&x));
         let size = dot(&y, &y).sqrt();

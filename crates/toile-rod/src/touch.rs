@@ -220,8 +220,8 @@ fn thinned(pairs: Vec<Pair>, fibres: &[Fibre], sites: &[Sites]) -> Vec<Pair> {
 
 /// A capsule between two joints, with its box.
 struct Capsule {
-    fibre: u32,
-    segment: u32,
+    fibre: usize,
+    segment: usize,
     low: Vec3,
     high: Vec3,
 }
@@ -234,24 +234,43 @@ fn ahead() -> impl Iterator<Item = Cell> {
     all.filter(|c| *c >= (0, 0, 0))
 }
 
-/// Capsules of different fibres (or far apart on one) that come close, through a grid.
+/// Segments of each fibre.
+pub(crate) fn segments_of(sites: &[Sites]) -> Vec<usize> {
+    sites.iter().map(|s| s.points.len() - 1).collect()
+}
+
+/// Capsules of different fibres (or far apart on one) that come close.
 fn between_fibres(fibres: &[Fibre], sites: &[Sites], friction: f64, h: f64) -> Vec<Pair> {
     let length = |w: &[Vec3]| (w[1] - w[0]).norm();
     let longest = sites.iter().flat_map(|p| p.points.windows(2)).map(length).fold(0.0f64, f64::max);
-    let boxed = |(f, p): (usize, &Sites)| {
-        let radius = fibres[f].radius;
-        let one = |i: usize| {
-            let (a, b) = (p.points[i], p.points[i + 1]);
-            let speed = p.velocities[i].norm().max(p.velocities[i + 1].norm());
-            // What moves further than half its length in a step has too long steps anyway.
-            let margin = 1.25 * radius + (2.0 * h * speed).min(0.5 * longest);
-            let margin = Vec3::repeat(margin);
-            let (low, high) = (a.inf(&b) - margin, a.sup(&b) + margin);
-            Capsule { fibre: f as u32, segment: i as u32, low, high }
-        };
-        (0..p.points.len() - 1).map(one).collect::<Vec<_>>()
+    let boxed = |f: usize, i: usize| {
+        let p = &sites[f];
+        let (a, b) = (p.points[i], p.points[i + 1]);
+        let speed = p.velocities[i].norm().max(p.velocities[i + 1].norm());
+        // What moves further than half its length in a step is found by its way.
+        let margin = 1.25 * fibres[f].radius + (2.0 * h * speed).min(0.5 * longest);
+        let margin = Vec3::repeat(margin);
+        (a.inf(&b) - margin, a.sup(&b) + margin)
     };
-    let boxes: Vec<Capsule> = sites.par_iter().enumerate().flat_map_iter(boxed).collect();
+    let test = |a: (usize, usize), b: (usize, usize)| capsules(fibres, sites, a, b, friction, h);
+    grid_pairs(&segments_of(sites), &boxed, &test)
+}
+
+/// What `test` finds for (fibre, segment) pairs whose boxes meet, each once and in order, neighbours on one fibre left out; through
+/// a grid as wide as the largest box.
+pub(crate) fn grid_pairs(
+    segments: &[usize],
+    boxed: &(impl Fn(usize, usize) -> (Vec3, Vec3) + Sync),
+    test: &(impl Fn((usize, usize), (usize, usize)) -> Option<Pair> + Sync),
+) -> Vec<Pair> {
+    let of_fibre = |(fibre, count): (usize, &usize)| {
+        let one = |segment: usize| {
+            let (low, high) = boxed(fibre, segment);
+            Capsule { fibre, segment, low, high }
+        };
+        (0..*count).map(one).collect::<Vec<_>>()
+    };
+    let boxes: Vec<Capsule> = segments.par_iter().enumerate().flat_map_iter(of_fibre).collect();
     let cell = boxes.iter().map(|c| (c.high - c.low).max()).fold(0.0f64, f64::max);
     if !(cell > 0.0 && cell.is_finite()) {
         return Vec::new();
@@ -283,8 +302,12 @@ fn between_fibres(fibres: &[Fibre], sites: &[Sites], friction: f64, h: f64) -> V
                 let from = if same { i + 1 } else { cells[other].1.start };
                 for (_, b) in &sorted[from..cells[other].1.end] {
                     let apart = (0..3).any(|k| a.low[k] > b.high[k] || b.low[k] > a.high[k]);
-                    if !apart && let Some(pair) = capsules(fibres, sites, a, b, friction, h) {
-                        found.push(pair);
+                    let (first, second) = ((a.fibre, a.segment), (b.fibre, b.segment));
+                    let (first, second) = (first.min(second), first.max(second));
+                    // Neighbours on one fibre touch by being joined.
+                    let joined = first.0 == second.0 && second.1 <= first.1 + 2;
+                    if !apart && !joined {
+                        found.extend(test(first, second));
                     }
                 }
             }
@@ -297,18 +320,11 @@ fn between_fibres(fibres: &[Fibre], sites: &[Sites], friction: f64, h: f64) -> V
 fn capsules(
     fibres: &[Fibre],
     sites: &[Sites],
-    a: &Capsule,
-    b: &Capsule,
+    (f, i): (usize, usize),
+    (g, k): (usize, usize),
     friction: f64,
     h: f64,
 ) -> Option<Pair> {
-    let (a, b) = if (a.fibre, a.segment) < (b.fibre, b.segment) { (a, b) } else { (b, a) };
-    // Neighbours on one fibre touch by being joined.
-    if a.fibre == b.fibre && b.segment <= a.segment + 2 {
-        return None;
-    }
-    let (f, i) = (a.fibre as usize, a.segment as usize);
-    let (g, k) = (b.fibre as usize, b.segment as usize);
     let (p, q) = (&sites[f], &sites[g]);
     let radii = fibres[f].radius + fibres[g].radius;
     let between =
@@ -333,7 +349,7 @@ fn capsules(
         return None;
     }
     Some(Pair {
-        key: FibreContactKey::Fibres { first: (a.fibre, a.segment), second: (b.fibre, b.segment) },
+        key: FibreContactKey::Fibres { first: (f as u32, i as u32), second: (g as u32, k as u32) },
         point: (pa + pb) * 0.5,
         normal,
         gap,

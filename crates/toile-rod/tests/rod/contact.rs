@@ -213,3 +213,36 @@ fn a_settled_assembly_is_inverted_and_stays() {
     let sag = naive.drift(0.2).unwrap();
     assert!(drift < 1e-4 && sag > 1e-3, "drift {drift:e}, sag {sag:e}");
 }
+
+/// A fibre thrown at another at forty metres a second goes forty radii in a step, and is caught all the same.
+#[test]
+fn fast_fibres_do_not_pass_each_other_within_a_step() {
+    let lower = {
+        let frame = Mat3::from_columns(&[Vec3::z(), Vec3::x(), Vec3::y()]);
+        let stiff = Section { bending_stiffness: [1e-2; 2], twisting_stiffness: 1e-2, ..HAIR };
+        let clamp = Clamp { position: Vec3::new(0.1, -0.1, 0.0), frame };
+        let rod = Rod::new(Model::SuperClothoid, 8, 0.2, stiff, clamp).unwrap();
+        let state = RodState::at_rest(rod.rest());
+        Fibre { rod, state, motion: ClampMotion::default(), radius: 1e-3 }
+    };
+    for height in [0.03, 0.037, 0.055] {
+        let mut upper = fibre(Model::SuperClothoid, 12, 0.25, along_x(height));
+        upper.radius = 1e-3;
+        upper.motion.velocity = Vec3::new(0.0, 0.0, -40.0);
+        let fibres = vec![lower.clone(), upper];
+        let mut scene = Assembly::new(fibres, vec![], settings(1e-3, Some(0.3))).unwrap();
+        for step in 0..2 {
+            let report = scene.step().unwrap();
+            assert_eq!(report.passing, 0, "step {step}");
+        }
+        // The clamp went below, the fibre hangs over the other one.
+        assert!(scene.fibres[1].rod.clamp().position.z < -0.02);
+        let across: Vec<f64> = (scene.points(1).windows(2))
+            .filter(|w| (w[0].x - 0.1) * (w[1].x - 0.1) <= 0.0)
+            .map(|w| w[0].z + (w[1].z - w[0].z) * (0.1 - w[0].x) / (w[1].x - w[0].x))
+            .collect();
+        // The other one gives way a little.
+        let under = scene.points(0)[4].z;
+        assert!(across.iter().all(|z| *z > under + 5e-4), "{height}: {across:?} over {under}");
+    }
+}

@@ -2,7 +2,9 @@
 
 mod contact;
 mod inverse;
+mod models;
 mod motion;
 mod reference;
 mod single;
 mod tight;
+mod tree;

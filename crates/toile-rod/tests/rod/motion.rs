@@ -118,7 +118,8 @@ fn time_is_linear_and_the_dense_step_far_behind() {
     };
     let (small, large) = (time(100, 20), time(10_000, 1));
     eprintln!("recursion: 100 elements {:.2e} s, 10 000 elements {large:.2e} s", small);
-    assert!(large < 250.0 * small, "{small:e} s at 100, {large:e} s at 10 000");
+    // Linear is 100 times; a busy machine may make it look worse, but squares would be 10 000 times.
+    assert!(large < 1000.0 * small, "{small:e} s at 100, {large:e} s at 10 000");
     let (rod, state) = wild(Model::SuperClothoid, 100);
     let clock = Instant::now();
     acceleration_dense(&rod, &state, &DOWN, &SPINNING, &settings).unwrap();
