@@ -30,7 +30,7 @@ impl SparseMass {
         let size = usize::from(group.max(1));
         let mut sizes = vec![group.max(1); unknowns / size];
         // What is left over is a smaller group.
-        if unknowns % size > 0 {
+        if !unknowns.is_multiple_of(size) {
             sizes.push((unknowns % size) as u8);
         }
         let pairs = entries.iter().map(|(i, j, _)| ((i / size) as u32, (j / size) as u32));
