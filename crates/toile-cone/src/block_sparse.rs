@@ -1,6 +1,6 @@
 //! W in blocks of D × D where contacts see each other, nothing elsewhere.
 
-use rayon::prelude::*;
+use toile_num::parallel::for_chunks;
 use toile_num::{Matrix, Vector};
 
 use crate::error::{ProblemError, check_finite};
@@ -136,7 +136,7 @@ impl<const D: usize> Operator<D> for BlockSparseOperator<D> {
     }
 
     fn apply(&self, r: &[f64], out: &mut [f64]) {
-        out.par_chunks_mut(64 * D).enumerate().for_each(|(c, part)| {
+        for_chunks(out, 64 * D, |c, part| {
             for k in 0..part.len() / D {
                 set_block(part, k, &self.row_product(64 * c + k, r));
             }

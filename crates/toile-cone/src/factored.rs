@@ -1,6 +1,6 @@
 //! W = H M⁻¹ Hᵀ through a factorisation of M, never formed.
 
-use rayon::prelude::*;
+use toile_num::parallel::map;
 use toile_num::{Matrix, Vector};
 
 use crate::error::{ProblemError, check_finite, check_length};
@@ -160,8 +160,7 @@ impl<'a, const D: usize> FactoredOperator<'a, D> {
             }
             x
         };
-        let columns: Vec<Vec<f64>> =
-            (0..h.contacts()).into_par_iter().with_max_len(1).map(column).collect();
+        let columns: Vec<Vec<f64>> = map(h.contacts(), 1, column);
         let diagonal = columns
             .iter()
             .enumerate()

@@ -1,7 +1,7 @@
 //! Hybrid Gauss–Seidel: each contact in turn solved exactly, the others held.
 
-use rayon::prelude::*;
 use toile_num::Vector;
+use toile_num::parallel::for_chunks;
 
 use crate::alart_curnier::contact_residual;
 use crate::clusters;
@@ -194,11 +194,12 @@ impl<'a, const D: usize> Sweeps<'a, D> {
         let mut next = std::mem::take(&mut self.next);
         {
             let (shared, now): (&dyn Sweep<D>, &[f64]) = (sweep, r);
-            colour
-                .par_iter()
-                .with_min_len(32)
-                .map(|&i| self.one(i as usize, now, shared))
-                .collect_into_vec(&mut next);
+            next.resize(colour.len(), Vector::zeros());
+            for_chunks(&mut next, 32, |c, part| {
+                for (new, &i) in part.iter_mut().zip(&colour[32 * c..]) {
+                    *new = self.one(i as usize, now, shared);
+                }
+            });
         }
         for (&i, new) in colour.iter().zip(&next) {
             let old = block::<D>(r, i as usize);

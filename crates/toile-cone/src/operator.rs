@@ -1,7 +1,7 @@
 //! The symmetric operator W of a problem, as solvers see it, and W as a dense matrix.
 
 use nalgebra::{Cholesky, DMatrix, DVector};
-use rayon::prelude::*;
+use toile_num::parallel::for_chunks;
 use toile_num::{Matrix, Vector};
 
 use crate::error::{ProblemError, check_finite, check_length};
@@ -139,7 +139,7 @@ impl<const D: usize> Operator<D> for DenseOperator<D> {
         if n < 4 * CHUNK {
             out.iter_mut().enumerate().for_each(|(i, o)| *o = row(i));
         } else {
-            out.par_chunks_mut(CHUNK).enumerate().for_each(|(c, part)| {
+            for_chunks(out, CHUNK, |c, part| {
                 part.iter_mut().enumerate().for_each(|(k, o)| *o = row(c * CHUNK + k));
             });
         }

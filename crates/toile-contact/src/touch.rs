@@ -1,7 +1,7 @@
 //! Where cloth touches colliders: at vertices, inside edges and inside faces.
 
-use rayon::prelude::*;
 use toile_geometry::{Topology, Vec3};
+use toile_num::parallel::map;
 
 use crate::collider::Body;
 use crate::distance::{Region, point_triangle, segments_crossing};
@@ -52,7 +52,7 @@ pub(crate) fn in_blocks<T: Send>(
     if blocks <= 1 {
         return if blocks == 1 { run(0) } else { Vec::new() };
     }
-    let lists: Vec<Vec<T>> = (0..blocks).into_par_iter().map(run).collect();
+    let lists: Vec<Vec<T>> = map(blocks, 1, run);
     let mut all = Vec::with_capacity(lists.iter().map(Vec::len).sum());
     for list in lists {
         all.extend(list);

@@ -81,6 +81,7 @@ impl HingeBend {
 
 impl StencilEnergy<12> for HingeBend {
     const NODES: &'static [u8] = &[3, 3, 3, 3];
+    const CORE: usize = 3;
     type Rest = HingeRest;
 
     fn rest(&self, x_bar: &Vector<12>) -> HingeRest {

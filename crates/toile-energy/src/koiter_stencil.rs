@@ -7,9 +7,10 @@ use crate::{Curvature, KoiterFace, KoiterRest, MaterialEnergy, StencilEnergy};
 
 /// The face as an energy of a stencil with so many coordinates.
 macro_rules! face_stencil {
-    ($n:literal, $nodes:expr) => {
+    ($n:literal, $nodes:expr, $core:literal) => {
         impl StencilEnergy<$n> for KoiterFace {
             const NODES: &'static [u8] = &$nodes;
+            const CORE: usize = $core;
             type Rest = KoiterRest;
 
             fn rest(&self, x_bar: &Vector<$n>) -> KoiterRest {
@@ -107,5 +108,5 @@ const PARAMETERS: [&str; 8] = [
     "bending_66",
 ];
 
-face_stencil!(21, [3, 3, 3, 3, 3, 3, 1, 1, 1]);
-face_stencil!(18, [3, 3, 3, 3, 3, 3]);
+face_stencil!(21, [3, 3, 3, 3, 3, 3, 1, 1, 1], 9);
+face_stencil!(18, [3, 3, 3, 3, 3, 3], 3);

@@ -25,6 +25,9 @@ pub trait StencilEnergy<const N: usize> {
     const TRANSLATION_INVARIANT: bool = true;
     /// Whether the energy is linear in x, so that its Hessian need not be assembled.
     const LINEAR: bool = false;
+    /// How many of its nodes, the first ones, the stiff part of the energy joins: what it says of pairs with others is weak,
+    /// as bending is beside stretching. All of them by default.
+    const CORE: usize = Self::NODES.len();
     /// What the rest shape contributes.
     type Rest: Clone + Send + Sync;
 

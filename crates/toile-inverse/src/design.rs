@@ -254,7 +254,7 @@ pub fn invert_shown(
             Found { rest, judged, settled: false }
         }
     };
-    let near = judged.certificate.target_error_max.unwrap_or(0.0) <= 0.01 * size;
+    let near = distances(&judged.equilibrium, &touched).0 <= 0.01 * size;
     if judged.certificate.certified && near {
         within = 1.0;
     }
@@ -264,7 +264,7 @@ pub fn invert_shown(
         stiffness_factor: if within > 0.0 { 1.0 / within } else { f64::INFINITY },
         sliver: rounding(&judged.certificate).then(|| flattest(garment, &rest)).flatten(),
     };
-    explain(&mut judged.certificate, &diagnosis, garment, size);
+    explain(&mut judged.certificate, &diagnosis, garment, &touching, size);
     if !watch(Phase::Match, 0, 1.0, 0.0, 0) {
         let reason = &mut judged.certificate.reason;
         *reason = format!("stopped early, this is the best so far: {reason}");
@@ -437,7 +437,13 @@ fn flattest(garment: &Garment, rest: &[Vec3]) -> Option<(usize, f64)> {
 }
 
 /// Says what would have to change.
-fn explain(c: &mut Certificate, diagnosis: &Diagnosis, garment: &Garment, size: f64) {
+fn explain(
+    c: &mut Certificate,
+    diagnosis: &Diagnosis,
+    garment: &Garment,
+    touching: &Touching,
+    size: f64,
+) {
     let far = c.target_error_max.unwrap_or(0.0) > 0.01 * size;
     if c.certified && !far {
         return;
@@ -470,6 +476,15 @@ fn explain(c: &mut Certificate, diagnosis: &Diagnosis, garment: &Garment, size: 
         words.push(format!(
             "that is rounding where triangles are flat: face {face} is {:.2e} mm high; remesh it",
             1e3 * altitude
+        ));
+    }
+    if far && touching.longest_move > 0.5 * c.target_error_max.unwrap_or(0.0) {
+        words.push(format!(
+            "the target was drawn up to {:.1} mm inside a collider, or off it; {} vertices were moved by up to {:.1} mm before anything was \
+             sought",
+            1e3 * touching.deepest,
+            touching.pushed_out + touching.drawn_in,
+            1e3 * touching.longest_move
         ));
     }
     if far && c.certified {

@@ -35,11 +35,21 @@ const NEWTON: usize = 20;
 const CENTRING: usize = 5;
 /// Least part of a Newton step worth taking.
 const LEAST_PART: f64 = 0.02;
+/// A step of a smaller part is a short one; so many in one search lead nowhere.
+const SHORT: f64 = 0.15;
+const MOST_SHORT: usize = 4;
 /// Longest change of an edge of the rest shape in one step, as a part of its length.
 const EDGE_CHANGE: f64 = 0.5;
 
 /// Factorisations on the way to the full weight at most.
-const MOST_STEPS: usize = 90;
+const MOST_STEPS: usize = 45;
+/// Part of the weight below which a target is far from being held, and how well its part is then worth knowing.
+const FAR: f64 = 0.5;
+const COARSE: f64 = 0.4;
+/// How well the part at which stability is lost is worth knowing above that.
+const FINE: f64 = 0.1;
+/// Halvings in which a stable rest shape is looked for below an unstable one.
+const GUESSES: usize = 6;
 /// Least part of the weight worth asking for.
 const LEAST_LOAD: f64 = 5e-4;
 /// Force that counts as balanced, in units of a vertex's weight.
@@ -52,7 +62,7 @@ const SPRINGS: f64 = 1e-3;
 /// The same at contacts.
 const PRESSED: f64 = 1e-6;
 /// Steps towards the best rest shape with springs at most.
-const NEARLY: usize = 12;
+const NEARLY: usize = 8;
 
 /// How a thread yields: forces of seams are free, up to this in the square.
 const THREAD: f64 = 1e5;
@@ -251,30 +261,66 @@ impl Exact {
     pub(crate) fn rise(&mut self, watch: &mut Watch<'_>) -> Result<f64, InverseError> {
         let mut stable = 0.0f64;
         let mut lost = f64::INFINITY; // least part at which stability is known to be lost
+        let mut failed = f64::INFINITY; // least part that was not balanced
         let mut step = 1.0;
         while self.load < 1.0 && self.steps < MOST_STEPS && step >= LEAST_LOAD && !self.stopped {
             let before = self.point();
             let load = (self.load + step).min(1.0);
             if !self.carry(load, TOLERANCE, watch)? {
+                failed = failed.min(load);
                 step *= 0.3;
+                // Far below the full weight its part need not be known well.
+                if failed < FAR && self.load > 0.0 {
+                    step = step.min(0.5 * (failed - self.load));
+                    if failed - self.load <= COARSE * failed {
+                        break;
+                    }
+                }
                 continue;
             }
             if self.stable()? {
                 stable = load;
                 step = if lost.is_finite() { 0.5 * (lost - load) } else { 2.0 * step };
+                if failed < FAR {
+                    step = step.min(0.5 * (failed - load));
+                }
             } else {
-                lost = load;
-                step = 0.5 * (load - before.load);
                 if load >= 1.0 {
                     self.unstable = Some(self.rest.clone());
                 }
+                lost = load;
+                let high = self.point();
                 self.return_to(before);
+                step = self.guess_lost(&high)? * (lost - self.load);
             }
-            if lost.is_finite() && lost - stable <= 0.1 * lost {
+            if lost.min(failed) - stable <= COARSE * lost.min(failed) && lost.min(failed) < FAR
+                || lost.is_finite() && lost - stable <= FINE * lost
+            {
                 break;
             }
         }
         Ok(stable)
+    }
+
+    /// About which part of the way from here to an unstable point stability is lost, by looking between the two rest shapes; a little less, and
+    /// at most a half.
+    fn guess_lost(&mut self, high: &Point) -> Result<f64, InverseError> {
+        let here = self.point();
+        let between = |a: &State, b: &State| -> Vec<f64> {
+            a.coordinates().iter().zip(b.coordinates()).map(|(a, b)| b - a).collect()
+        };
+        let (way, turn) = (between(&here.rest, &high.rest), between(&here.x, &high.x));
+        let (mut low, mut part) = (0.0, 0.5);
+        for _ in 0..GUESSES {
+            self.advance(&here, (&turn, &way, &[]), part);
+            if self.stable()? {
+                low = part;
+                break;
+            }
+            part *= 0.5;
+        }
+        self.return_to(here);
+        Ok(if low > 0.0 { low } else { part })
     }
 
     /// The rest shape that balances the drawn shape as well as one near the target can, its contacts pressed as they should be.
@@ -403,6 +449,7 @@ impl Exact {
     fn balance(&mut self, tolerance: f64, watch: &mut Watch<'_>) -> Result<bool, InverseError> {
         let mut left = self.left();
         let mut last = f64::INFINITY;
+        let mut short = 0;
         for round in 0..NEWTON {
             let rounding = left.largest <= ROUNDING && left.largest > 0.1 * last;
             if left.largest <= tolerance || rounding {
@@ -424,11 +471,15 @@ impl Exact {
             let mut part = self.allowed(&drest, &dforces);
             let start = self.point();
             loop {
+                if part < SHORT && short >= MOST_SHORT {
+                    return Ok(false);
+                }
                 self.advance(&start, (&dx, &drest, &dforces), part);
                 let then = self.left();
                 let now = if then.largest.is_finite() { self.level(&then) } else { None };
                 let falls = now.is_some_and(|l| l <= (1.0 - 0.5 * part).powi(2) * level);
                 if falls || then.largest <= tolerance {
+                    short += usize::from(part < SHORT);
                     left = then;
                     break;
                 }

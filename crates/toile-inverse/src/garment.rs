@@ -140,18 +140,17 @@ impl Garment {
         Ok(builder.build()?)
     }
 
-    /// What the cloth can touch in a simulation.
+    /// What the cloth can touch in a simulation that starts at `positions`; what is a little inside there between vertices may stay.
     pub fn surroundings(
         &self,
         positions: &[Vec3],
         rest: &[Vec3],
     ) -> Result<Surroundings, InverseError> {
         let around = Surroundings::new(self.topology()?, self.colliders.clone());
-        match self.self_contact {
-            None => Ok(around),
-            Some(own) => {
-                Ok(around.with_self_contact(positions, rest, own.thickness, own.friction)?)
-            }
-        }
+        let around = match self.self_contact {
+            None => around,
+            Some(own) => around.with_self_contact(positions, rest, own.thickness, own.friction)?,
+        };
+        Ok(around.accepting(positions)?)
     }
 }

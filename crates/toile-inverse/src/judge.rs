@@ -19,8 +19,9 @@ pub(crate) struct Judged {
 
 /// Drift up to which a result is certified, relative to its size.
 pub(crate) const CERTIFIED_DRIFT: f64 = 1e-4;
-/// Step of the simulation that measures the drift \[s\].
+/// Longest and shortest step of the simulation that measures the drift \[s\].
 const DRIFT_STEP: f64 = 0.01;
+const LEAST_DRIFT_STEP: f64 = 2e-3;
 /// Times that contacts which pull are let go and vertices which have entered a collider are caught.
 const ROUNDS: usize = 8;
 
@@ -208,10 +209,12 @@ fn drift(
     let (model, _) = garment.model(start, rest)?;
     let around = garment.surroundings(start, rest)?;
     let mut simulator = Simulator::new(model, around)?;
-    let steps = (time / DRIFT_STEP).ceil().max(1.0) as usize;
+    let mut h = DRIFT_STEP.min(time);
     let mut largest = 0.0f64;
-    for step in 0..steps {
-        match simulator.step(time / steps as f64) {
+    while simulator.time() < (1.0 - 1e-9) * time {
+        match simulator.step(h.min(time - simulator.time())) {
+            // A step that had to be cut was too long, and the next one would be, too.
+            Ok(report) if report.substeps > 1 => h = (0.5 * h).max(LEAST_DRIFT_STEP),
             Ok(_) => {}
             Err(SimError::StepFailed { .. }) => return Ok(Some(f64::INFINITY)),
             Err(error) => return Err(error.into()),
@@ -221,7 +224,7 @@ fn drift(
         if largest > extent(start) {
             break; // it falls
         }
-        if !observe(Phase::Drift, (step + 1) as f64 / steps as f64, largest) {
+        if !observe(Phase::Drift, simulator.time() / time, largest) {
             return Ok(None);
         }
     }

@@ -7,7 +7,7 @@ use toile_contact::ContactKey;
 use toile_geometry::Vec3;
 use toile_sim::{SimError, tied_vertices};
 
-use crate::judge::{Judged, judge, tie_stiffness};
+use crate::judge::{Judged, distances, judge, tie_stiffness};
 use crate::search::{Search, Steering};
 use crate::settle::{Carrying, settle};
 use crate::slide::slide;
@@ -40,7 +40,8 @@ impl Found {
     pub(crate) fn better_than(&self, other: &Self) -> bool {
         let rank = |f: &Self| {
             let c = &f.judged.certificate;
-            (!c.certified, c.penetration.is_some_and(|d| d > 0.0), f.error())
+            let inside = c.penetration.is_some_and(|d| d > 0.0);
+            (!c.certified, inside, c.residual > BALANCED, f.error())
         };
         rank(self) < rank(other)
     }
@@ -62,6 +63,13 @@ const ROUNDS: usize = 8;
 const GAIN: f64 = 0.05;
 /// Steps of one round at most.
 const STEPS: usize = 12;
+/// Distance, in units of the size, from which on the search goes on only while it is fast: by this factor of its merit a step.
+const NEAR: f64 = 1e-3;
+const FAST: f64 = 0.1;
+/// Times contacts are let slide anew.
+const SLIDES: usize = 4;
+/// Force left, in units of a vertex's weight, up to which a shape is balanced but for its contacts.
+const BALANCED: f64 = 1e-6;
 /// Residual of drapings, in units of a vertex's weight.
 const TOLERANCE: f64 = 1e-7;
 
@@ -82,7 +90,7 @@ impl Ground<'_> {
                 (None, b) => b,
             };
             let enough =
-                |f: &Found| f.judged.certificate.certified && f.error() <= 0.01 * self.size;
+                |f: &Found| f.judged.certificate.certified && self.away(f) <= 0.01 * self.size;
             if best.as_ref().is_some_and(enough) || !watch(Phase::Match, 0, 1.0, 0.0, 0) {
                 break;
             }
@@ -90,7 +98,7 @@ impl Ground<'_> {
         let mut steps = 0;
         for _ in 0..ROUNDS {
             let Some(now) = best.as_ref().filter(|b| b.judged.certificate.certified) else { break };
-            let met = now.error() <= self.settings.target_tolerance * self.size;
+            let met = self.away(now) <= self.settings.target_tolerance.max(NEAR) * self.size;
             if met || steps >= self.settings.max_steps {
                 break;
             }
@@ -102,7 +110,7 @@ impl Ground<'_> {
             let Some(next) = self.rest_with(&rest, &shape, &start, &contacts, watch)? else {
                 break;
             };
-            let gained = next.error() <= (1.0 - GAIN) * now.error();
+            let gained = self.away(&next) <= (1.0 - GAIN) * self.away(now);
             if next.better_than(now) {
                 best = Some(next);
             }
@@ -113,13 +121,22 @@ impl Ground<'_> {
         Ok(best)
     }
 
+    /// Largest distance of an equilibrium from the target with its contacts closed \[m\].
+    fn away(&self, found: &Found) -> f64 {
+        distances(&found.judged.equilibrium, self.touched).0
+    }
+
     /// The same with its drift.
     pub(crate) fn with_drift(
         &self,
         found: Found,
         watch: &mut Watch<'_>,
     ) -> Result<Found, InverseError> {
-        if !found.judged.certificate.certified || self.settings.drift_time <= 0.0 {
+        // Judging anew takes some steps: nothing for a search that was told to end.
+        if !found.judged.certificate.certified
+            || self.settings.drift_time <= 0.0
+            || !watch(Phase::Match, 0, 1.0, found.error(), 0)
+        {
             return Ok(found);
         }
         let Found { rest, judged, settled } = found;
@@ -162,22 +179,42 @@ impl Ground<'_> {
             return Ok(stuck);
         }
         let part = 0.95 * self.settings.cone_part;
-        // Let contacts slide; where that leads nowhere, let the garment go.
-        let mut seen = || watch(Phase::Drape, 0, 1.0, 0.0, 0);
-        if let Some(slid) = slide(garment, rest, shape, held, part, self.size, &mut seen)? {
+        // Let contacts slide; where that leads nowhere, let the garment go. A shape that is balanced but for its contacts is a better start
+        // than the target.
+        let balanced = stuck.as_ref().filter(|f| {
+            let c = &f.judged.certificate;
+            c.residual <= BALANCED && c.penetration.is_none_or(|d| d <= 0.0)
+        });
+        let (start, held) = match balanced {
+            Some(f) => (f.judged.equilibrium.clone(), f.judged.contacts.clone()),
+            None => (start.to_vec(), held),
+        };
+        let (mut from, mut held) = (start.clone(), held);
+        for _ in 0..SLIDES {
+            let mut seen = || watch(Phase::Drape, 0, 1.0, 0.0, 0);
+            let Some(slid) = slide(garment, rest, &from, held, part, self.size, &mut seen)? else {
+                break;
+            };
             let mut observe = |phase, part, distance| watch(phase, 0, part, distance, 0);
-            let (shape, held) = (&slid.positions, slid.contacts);
+            let (shape, sticks) = (&slid.positions, slid.contacts);
             let judged =
-                judge(garment, &without_drift, target, rest, shape, held, true, &mut observe)?;
+                judge(garment, &without_drift, target, rest, shape, sticks, true, &mut observe)?;
             if judged.certificate.certified {
                 return Ok(Some(Found { rest: rest.to_vec(), judged, settled: true }));
             }
+            if judged.certificate.residual > BALANCED {
+                break;
+            }
+            // Balanced to the last digit, some contacts hold less than they seemed to.
+            (from, held) = (judged.equilibrium, judged.contacts);
         }
         let mut moved = |part: f64, speed: f64| {
             go_on &= watch(Phase::Settle, 0, part, speed, 0);
             go_on
         };
-        let Some(resting) = settle(garment, start, rest, part, self.size, &mut moved)? else {
+        let still = balanced.is_some();
+        let Some(resting) = settle(garment, &start, rest, part, self.size, still, &mut moved)?
+        else {
             return Ok(stuck);
         };
         let mut observe = |phase, part, distance| watch(phase, 0, part, distance, 0);
@@ -245,7 +282,9 @@ impl Ground<'_> {
             }
             let met = m.distance <= self.settings.target_tolerance * self.size;
             slow = if factor > 0.9 { slow + 1 } else { 0 };
-            if met && m.outside == 0 || slow >= 2 || *steps >= self.settings.max_steps {
+            let near = m.distance <= NEAR * self.size && factor > FAST;
+            let done = m.outside == 0 && (met || near);
+            if done || slow >= 2 || *steps >= self.settings.max_steps {
                 break;
             }
         }

@@ -34,16 +34,22 @@ const DAMPING: f64 = 8.0;
 const STEPS: [(f64, f64); 3] = [(f64::INFINITY, 0.02), (5e-3, 0.1), (5e-4, 0.5)];
 /// Steps at most.
 const MOST_STEPS: usize = 150;
+/// Steps from standstill at most, the longest of them \[s\], and the way in it at which nothing slides any more, in units of the size.
+const MOST_RESTS: usize = 25;
+const LONGEST: f64 = 1.0;
+const STILL: f64 = 1e-6;
 /// Speed at which it counts as resting, per size \[1/s\].
 const REST: f64 = 1e-5;
 
-/// Lets a garment with a rest shape come to rest from `start`.
+/// Lets a garment with a rest shape come to rest from `start`; if that is `still`, balanced but for some contacts, in long steps from
+/// standstill, each of which slides only as far as it must.
 pub(crate) fn settle(
     garment: &Garment,
     start: &[Vec3],
     rest: &[Vec3],
     friction_part: f64,
     size: f64,
+    still: bool,
     observe: &mut dyn FnMut(f64, f64) -> bool,
 ) -> Result<Option<Settled>, InverseError> {
     let mut gentle = garment.clone();
@@ -61,8 +67,14 @@ pub(crate) fn settle(
     simulator.set_mass_damping(DAMPING);
     simulator.set_settings(StageSettings { max_iterations: 12, ..StageSettings::default() });
     let mut h = STEPS[0].1;
-    for step in 0..MOST_STEPS {
+    let standstill = vec![0.0; simulator.model().len()];
+    for step in 0..if still { MOST_RESTS } else { MOST_STEPS } {
+        if still {
+            simulator.set_velocities(&standstill);
+        }
         match simulator.step(h) {
+            // Where nothing credible is found, nothing moves.
+            Ok(report) if report.stopped >= report.substeps => return Ok(None),
             Ok(_) => {}
             Err(SimError::StepFailed { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
@@ -87,6 +99,13 @@ pub(crate) fn settle(
         }
         if !observe((step + 1) as f64 / MOST_STEPS as f64, speed) {
             break;
+        }
+        if still {
+            if speed * h <= STILL * size && h >= LONGEST {
+                break;
+            }
+            h = (2.0 * h).min(LONGEST);
+            continue;
         }
         if speed <= REST * size {
             break;

@@ -16,13 +16,16 @@ use crate::touch::nearest;
 use crate::{Garment, InverseError};
 
 /// Drapings at most.
-const ROUNDS: usize = 30;
-/// Newton steps of one draping at most.
-const NEWTON_STEPS: usize = 80;
+const ROUNDS: usize = 60;
+/// Newton steps of one draping at most, and of all.
+const NEWTON_STEPS: usize = 30;
+const ALL_STEPS: usize = 500;
 /// Residual of a draping, in units of a vertex's weight.
 const TOLERANCE: f64 = 1e-7;
-/// Slip in one round that counts as none, in units of the size.
-const STILL: f64 = 1e-9;
+/// Slip in one round that counts as none, in units of the size, and change of the friction: what is left is well inside the friction that is
+/// held back.
+const STILL: f64 = 1e-5;
+const STEADY: f64 = 1e-2;
 /// Stiffness of what holds a sliding contact off its collider, over that of contacts that stick.
 const YIELDING: f64 = 1e-2;
 
@@ -49,7 +52,11 @@ pub(crate) fn slide(
     let pinned = garment.pinned();
     let stiffness = YIELDING * tie_stiffness(garment, rest, size);
     let mut positions = shape.to_vec();
+    let mut steps = 0;
     for _ in 0..ROUNDS {
+        if steps > ALL_STEPS {
+            break;
+        }
         let model = garment.held_model(&positions, rest, &contacts, stiffness)?;
         let mut going = true;
         let found = relax(&model, model.start(), &newton, |_| {
@@ -59,6 +66,7 @@ pub(crate) fn slide(
         if !going || matches!(found.stop, Stop::NotFinite) {
             return Ok(None);
         }
+        steps += found.history.len();
         let before = std::mem::replace(&mut positions, model.positions(&found.point));
         let away = positions.iter().zip(shape).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
         if away > 0.5 * size || !away.is_finite() {
@@ -126,7 +134,7 @@ impl Carrying {
         if given > 0.0 {
             self.force = normal * along + across * (most / given);
         }
-        slip.norm() > STILL * size || (given - most).abs() > 1e-6 * most
+        slip.norm() > STILL * size || (given - most).abs() > STEADY * most
     }
 
     /// Puts the vertex of a contact back on its collider.

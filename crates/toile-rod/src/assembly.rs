@@ -8,9 +8,9 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use rayon::prelude::*;
 use toile_cone::Status;
 use toile_contact::Collider;
+use toile_num::parallel::{for_chunks, map_items};
 
 use crate::RodError;
 use crate::chain::Chain;
@@ -20,6 +20,9 @@ use crate::passing::{is_fast, passing};
 use crate::rod::Rod;
 use crate::rotation::Vec3;
 use crate::touch::{Pair, Sites, find};
+
+/// Fibres to a task.
+pub(crate) const GRAIN: usize = 8;
 
 /// A fibre that moves.
 #[derive(Clone, Debug)]
@@ -249,7 +252,7 @@ impl Assembly {
 
     /// The deepest place where a fibre is inside a collider by more than its radius, roots under the skin left out.
     pub fn overlap(&self) -> Option<Overlap> {
-        let sites: Vec<Sites> = self.fibres.par_iter().map(Sites::at_rest).collect();
+        let sites = self.sites_at_rest();
         let deep = |p: &Pair| match p.key {
             FibreContactKey::Collider { fibre, point, collider } => {
                 let (fibre, joint, collider) = (fibre as usize, point as usize, collider as usize);
@@ -272,7 +275,7 @@ impl Assembly {
         let h = self.settings.step.dt;
         let mut clock = Laps::start();
         let (prepared, sites): (Vec<Prepared>, Vec<Sites>) =
-            self.fibres.par_iter().map(|f| prepare(f, &self.settings)).unzip();
+            map_items(&self.fibres, GRAIN, |_, f| prepare(f, &self.settings)).into_iter().unzip();
         let mut timings = StepTimings { fibres: clock.lap(), ..StepTimings::default() };
         let mut pairs = self.find(&sites);
         timings.detection = clock.lap();
@@ -285,10 +288,10 @@ impl Assembly {
                 timings.operator += clock.lap();
                 let r = self.contact_forces(&delassus, &sites, &pairs, &mut report)?;
                 timings.friction += clock.lap();
-                let one = |(f, chain): (usize, &&Chain)| {
+                let one = |f: usize, chain: &&Chain| {
                     chain.solve_joint_forces(&delassus.joint_forces(f, sites[f].points.len(), &r))
                 };
-                change = chains.par_iter().enumerate().map(one).collect();
+                change = map_items(&chains, GRAIN, one);
             }
             (report.fast, report.passing) =
                 self.stop_passing(&prepared, &sites, &change, &mut pairs);
@@ -299,7 +302,7 @@ impl Assembly {
         }
         let start = report.fast.then(|| (self.checkpoint(), sites));
         let step = self.settings.step;
-        let move_one = |(f, fibre): (usize, &mut Fibre)| {
+        let move_one = |f: usize, fibre: &mut Fibre| {
             let mut rate = prepared[f].free.clone();
             for (x, d) in rate.iter_mut().zip(change.get(f).into_iter().flatten()) {
                 *x += d;
@@ -307,13 +310,18 @@ impl Assembly {
             let acceleration: Vec<Vec3> =
                 rate.iter().zip(&fibre.state.rate).map(|(new, old)| (new - old) / h).collect();
             advance(&mut fibre.state, &acceleration, &step);
-            fibre.rod.check_blocks(&fibre.state.q)?;
             let clamp = fibre.motion.advanced(fibre.rod.clamp(), h);
             fibre.rod.set_clamp(clamp);
             fibre.motion = fibre.motion.after(h);
-            Ok(())
         };
-        self.fibres.par_iter_mut().enumerate().try_for_each(move_one)?;
+        for_chunks(&mut self.fibres, GRAIN, |chunk, fibres| {
+            for (k, fibre) in fibres.iter_mut().enumerate() {
+                move_one(chunk * GRAIN + k, fibre);
+            }
+        });
+        for fibre in &self.fibres {
+            fibre.rod.check_blocks(&fibre.state.q)?;
+        }
         self.time += h;
         timings.fibres += clock.lap();
         report.timings = timings;
@@ -337,12 +345,13 @@ impl Assembly {
     /// Pairs of fibres that have passed through each other on the way from their sites of a time h ago.
     fn passed(&self, before: &[Sites], h: f64) -> usize {
         let Some(friction) = self.settings.fibre_friction else { return 0 };
-        let gone = |(fibre, from): (&Fibre, &Sites)| {
+        let gone = |f: usize, fibre: &Fibre| {
+            let from = &before[f];
             let now = Sites::at_rest(fibre).points;
             let velocities = now.iter().zip(&from.points).map(|(a, b)| (a - b) / h).collect();
             Sites { points: from.points.clone(), velocities }
         };
-        let ways: Vec<Sites> = self.fibres.par_iter().zip(before).map(gone).collect();
+        let ways = map_items(&self.fibres, GRAIN, gone);
         passing(&self.fibres, &ways, friction, h).len()
     }
 
@@ -357,7 +366,7 @@ impl Assembly {
     ) -> (bool, usize) {
         let h = self.settings.step.dt;
         let Some(friction) = self.settings.fibre_friction else { return (false, 0) };
-        let moving = |(f, p): (usize, &Prepared)| {
+        let moving = |f: usize, p: &Prepared| {
             let mut rate = p.free.clone();
             for (x, d) in rate.iter_mut().zip(change.get(f).into_iter().flatten()) {
                 *x += d;
@@ -366,7 +375,7 @@ impl Assembly {
             let velocities = p.chain.joint_velocities(&rate, &motion);
             Sites { points: sites[f].points.clone(), velocities }
         };
-        let ends: Vec<Sites> = prepared.par_iter().enumerate().map(moving).collect();
+        let ends = map_items(prepared, GRAIN, moving);
         if !is_fast(&self.fibres, &ends, h) {
             return (false, 0);
         }
@@ -376,6 +385,11 @@ impl Assembly {
         pairs.append(&mut found);
         pairs.sort_by_key(|p| p.key);
         (true, count)
+    }
+
+    /// The joints of all fibres as they are, without velocities.
+    pub(crate) fn sites_at_rest(&self) -> Vec<Sites> {
+        map_items(&self.fibres, GRAIN, |_, fibre| Sites::at_rest(fibre))
     }
 
     /// Pairs that may touch within the next step.

@@ -10,13 +10,14 @@
 //! Strictly convex, so the answer is unique; the conic kernel solves it without the De Saxcé shift, and all contacts stick.
 //! Reference: Derouet-Jourdan, Bertails-Descoubes, Daviet and Thollot 2013; Bertails-Descoubes 2017, §4.3.
 
-use rayon::prelude::*;
 use toile_cone::{
     Auto, DENSE_LIMIT, GaussSeidel, Law, Problem, Settings, Solution, Solver, Status, project_cone,
 };
 
+use toile_num::parallel::{map_items, try_map};
+
 use crate::RodError;
-use crate::assembly::{Assembly, Fibre, FibreContact};
+use crate::assembly::{Assembly, Fibre, FibreContact, GRAIN};
 use crate::certificate::{RodCertificate, certify_held};
 use crate::chain::Chain;
 use crate::delassus::Delassus;
@@ -111,27 +112,23 @@ impl Assembly {
     /// Only pairs closer than a fiftieth of a radius beyond contact carry forces: through a wider gap nothing is held
     /// ([`Assembly::close_gaps`] closes it). A tenth of the friction is kept in reserve.
     pub fn invert(&self, prior: &Prior) -> Result<AssemblyInversion, RodError> {
-        let sites: Vec<Sites> = self.fibres.par_iter().map(Sites::at_rest).collect();
+        let sites = self.sites_at_rest();
         let mut pairs = self.find(&sites);
         pairs.retain(|pair| {
             let thin =
                 pair.sides().map(|s| self.fibres[s.fibre].radius).fold(f64::INFINITY, f64::min);
             pair.gap <= CLOSED * thin
         });
-        let bent: Vec<Bent> = self
-            .fibres
-            .par_iter()
-            .enumerate()
-            .map(|(f, fibre)| self.bent(f, fibre, prior))
-            .collect::<Result<_, _>>()?;
+        let count = self.fibres.len();
+        let bent = try_map(count, GRAIN, |f| self.bent(f, &self.fibres[f], prior))?;
         let chains: Vec<&Chain> = bent.iter().map(|b| &b.chain).collect();
         let delassus = Delassus::new(&chains, &pairs, REGULARISATION)?;
         let count = pairs.len();
         // b = −H K⁻¹ (…): how the contact points would move if every fibre went to its wish.
         let still = ClampMotion::default();
-        let ways: Vec<Sites> = (self.fibres.par_iter().zip(&bent))
-            .map(|(fibre, b)| Sites::new(fibre, &b.chain, &b.away, &still))
-            .collect();
+        let ways = map_items(&self.fibres, GRAIN, |f, fibre| {
+            Sites::new(fibre, &bent[f].chain, &bent[f].away, &still)
+        });
         let mut b = vec![0.0; 3 * count];
         for (c, pair) in pairs.iter().enumerate() {
             let way: Vec3 = pair.sides().map(|s| ways[s.fibre].velocity(s) * s.sign).sum();
@@ -171,8 +168,7 @@ impl Assembly {
             let loads = Loads::weight(rod.section(), self.settings.gravity);
             Ok((natural, certify_held(&rod, q, &loads, &forces)?))
         };
-        let natures: Vec<(Vec<Vec3>, RodCertificate)> =
-            (0..self.fibres.len()).into_par_iter().map(nature).collect::<Result<_, RodError>>()?;
+        let natures: Vec<(Vec<Vec3>, RodCertificate)> = try_map(self.fibres.len(), GRAIN, nature)?;
         (out.natural, out.certificates) = natures.into_iter().unzip();
         out.residual_n = out.certificates.iter().map(|c| c.residual_n).fold(0.0, f64::max);
         let largest = r.chunks(3).map(|r| Vec3::from_column_slice(r).norm()).fold(0.0, f64::max);
@@ -259,12 +255,11 @@ impl Assembly {
             }
             moving.step()?;
             if step % LOOK == 0 || step == steps {
-                let far = |(f, before): (usize, &Vec<Vec3>)| {
+                let far = |f: usize, before: &Vec<Vec3>| {
                     let points = moving.points(f);
                     before.iter().zip(points).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
                 };
-                let now: Vec<f64> = start.par_iter().enumerate().map(far).collect();
-                most = now.into_iter().fold(most, f64::max);
+                most = map_items(&start, GRAIN, far).into_iter().fold(most, f64::max);
             }
         }
         Ok(Some(most / (high - low).norm().max(1e-300)))

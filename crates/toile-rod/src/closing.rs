@@ -4,11 +4,11 @@
 //! the distances of near pairs to zero the one is taken that stores the least elastic energy: δq = K⁻¹ Hᵀ λ with
 //! H K⁻¹ Hᵀ λ = −gap for the normals, a few times over because distances are not linear.
 
-use rayon::prelude::*;
 use toile_cone::Operator;
+use toile_num::parallel::map_items;
 
 use crate::RodError;
-use crate::assembly::Assembly;
+use crate::assembly::{Assembly, GRAIN};
 use crate::chain::Chain;
 use crate::delassus::Delassus;
 use crate::forms::{Mix, Shape};
@@ -38,13 +38,13 @@ impl Assembly {
     /// Closes gaps of up to `widest` \[m\] and opens all overlaps by the least change of shape. Fibres are at rest afterwards.
     pub fn close_gaps(&mut self, widest: f64) -> Result<Closing, RodError> {
         let mut out = Closing::default();
-        let before: Vec<Sites> = self.fibres.par_iter().map(Sites::at_rest).collect();
+        let before = self.sites_at_rest();
         let fine = 1e-3 * self.fibres.iter().map(|f| f.radius).fold(f64::INFINITY, f64::min);
         for fibre in &mut self.fibres {
             fibre.state.rate.fill(Vec3::zeros());
         }
         for round in 0..=ROUNDS {
-            let sites: Vec<Sites> = self.fibres.par_iter().map(Sites::at_rest).collect();
+            let sites = self.sites_at_rest();
             let mut pairs = self.find(&sites);
             pairs.retain(|p| p.gap <= widest);
             let gap = pairs.iter().map(|p| p.gap).fold(0.0, f64::max);
@@ -58,7 +58,7 @@ impl Assembly {
             }
             self.move_together(&sites, &pairs)?;
         }
-        let after: Vec<Sites> = self.fibres.par_iter().map(Sites::at_rest).collect();
+        let after = self.sites_at_rest();
         for (a, b) in before.iter().zip(&after) {
             let moved = a.points.iter().zip(&b.points).map(|(a, b)| (a - b).norm());
             out.moved = moved.fold(out.moved, f64::max);
@@ -69,15 +69,15 @@ impl Assembly {
     fn move_together(&mut self, sites: &[Sites], pairs: &[Pair]) -> Result<(), RodError> {
         let none = Loads { per_length: Vec3::zeros(), tip: Vec3::zeros() };
         let elastic = Mix { mass: 0.0, elastic: 1.0, geometric: 0.0 };
-        let chains: Vec<Chain> = (self.fibres.par_iter())
-            .map(|f| Shape::new(&f.rod, &f.state.q, &none, false).chain(&f.rod, elastic))
-            .collect();
+        let chains = map_items(&self.fibres, GRAIN, |_, f| {
+            Shape::new(&f.rod, &f.state.q, &none, false).chain(&f.rod, elastic)
+        });
         let delassus = Delassus::new(&chains.iter().collect::<Vec<_>>(), pairs, 0.0)?;
         let lambda = normals(&delassus, pairs);
-        let change = |(f, chain): (usize, &Chain)| {
+        let change = |f: usize, chain: &Chain| {
             chain.solve_joint_forces(&delassus.joint_forces(f, sites[f].points.len(), &lambda))
         };
-        let changes: Vec<Vec<Vec3>> = chains.par_iter().enumerate().map(change).collect();
+        let changes = map_items(&chains, GRAIN, change);
         for (fibre, change) in self.fibres.iter_mut().zip(changes) {
             for (q, d) in fibre.state.q.iter_mut().zip(change) {
                 *q += d;

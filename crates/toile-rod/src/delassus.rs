@@ -1,9 +1,10 @@
 //! How contact forces move contact points: W = Σ H A⁻¹ Hᵀ over the fibres.
 
-use rayon::prelude::*;
 use toile_cone::BlockSparseOperator;
+use toile_num::parallel::map_items;
 
 use crate::RodError;
+use crate::assembly::GRAIN;
 use crate::chain::{Chain, Compliance};
 use crate::rotation::{Mat3, Vec3};
 use crate::touch::{Pair, Side};
@@ -57,7 +58,8 @@ impl Delassus {
             }
         }
         let frames: Vec<Mat3> = pairs.iter().map(Pair::frame).collect();
-        let soft = |(chain, list): (&&Chain, &Vec<(u32, Side)>)| {
+        let soft = |f: usize, chain: &&Chain| {
+            let list = &touched[f];
             let mut joints: Vec<usize> =
                 list.iter().flat_map(|(_, side)| side.joints().map(|j| j.0)).collect();
             joints.sort_unstable();
@@ -67,10 +69,9 @@ impl Delassus {
                 list.iter().map(|(c, side)| placed(&compliance, *c, side)).collect();
             (compliance, sides)
         };
-        let fibres: Vec<(Compliance, Vec<Placed>)> =
-            chains.par_iter().zip(&touched).map(soft).collect();
+        let fibres: Vec<(Compliance, Vec<Placed>)> = map_items(chains, GRAIN, soft);
         // Rows: contacts of the one or two fibres of a contact, merged.
-        let row = |(c, pair): (usize, &Pair)| {
+        let row = |c: usize, pair: &Pair| {
             let mut all: Vec<(u32, Mat3)> = Vec::new();
             for side in pair.sides() {
                 let (compliance, sides) = &fibres[side.fibre];
@@ -92,7 +93,7 @@ impl Delassus {
             }
             out
         };
-        let mut rows: Vec<Vec<(u32, Mat3)>> = pairs.par_iter().enumerate().map(row).collect();
+        let mut rows: Vec<Vec<(u32, Mat3)>> = map_items(pairs, 8 * GRAIN, row);
         if lift > 0.0 {
             let own =
                 |c: usize| rows[c].iter().find(|e| e.0 == c as u32).map_or(0.0, |e| e.1.trace());

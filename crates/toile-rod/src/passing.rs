@@ -4,7 +4,6 @@
 //! another place than where it will cross. Here the capsules go straight for the whole step, and the time at which two of them first
 //! come too close is found by steps that cannot miss it: no pair comes closer faster than its ends move.
 
-use rayon::prelude::*;
 use toile_contact::{BetweenSegments, segment_segment};
 
 use crate::assembly::{Fibre, FibreContactKey};
@@ -40,7 +39,7 @@ pub(crate) fn first_near(
             return Some((t, found));
         }
         t += left / fastest;
-        if !(t <= 1.0) {
+        if t.is_nan() || t > 1.0 {
             return None;
         }
     }
@@ -52,7 +51,7 @@ pub(crate) fn first_near(
 pub(crate) fn is_fast(fibres: &[Fibre], sites: &[Sites], h: f64) -> bool {
     let thinnest = fibres.iter().map(|f| f.radius).fold(f64::INFINITY, f64::min);
     let fast = |s: &Sites| s.velocities.iter().any(|v| v.norm() * h > SLOW * thinnest);
-    sites.par_iter().any(fast)
+    sites.iter().any(fast)
 }
 
 /// Pairs that would pass if all joints moved at the given velocities for a whole step, as contacts at the place and with the normal
@@ -67,7 +66,7 @@ pub(crate) fn passing(fibres: &[Fibre], sites: &[Sites], friction: f64, h: f64) 
     };
     let test = |a: (usize, usize), b: (usize, usize)| one(fibres, sites, a, b, friction, h);
     let mut found = grid_pairs(&segments_of(sites), &boxed, &test);
-    found.par_sort_unstable_by_key(|p| p.key);
+    found.sort_unstable_by_key(|p| p.key);
     found
 }
 

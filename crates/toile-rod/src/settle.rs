@@ -10,11 +10,11 @@
 //! whose forces are judged against the whole of the friction.
 
 use nalgebra::{DMatrix, DVector};
-use rayon::prelude::*;
 use toile_cone::{Operator, Status};
+use toile_num::parallel::{map_items, try_map};
 
 use crate::RodError;
-use crate::assembly::{Assembly, FibreContact};
+use crate::assembly::{Assembly, Fibre, FibreContact, GRAIN};
 use crate::certificate::{CERTIFIED_RESIDUAL, RodCertificate, certify_held};
 use crate::chain::Chain;
 use crate::delassus::Delassus;
@@ -106,7 +106,7 @@ impl Assembly {
             fibre.state.rate.fill(Vec3::zeros());
         }
         let largest = last.iter().map(|c| c.force.norm()).fold(0.0, f64::max);
-        let sites: Vec<Sites> = self.fibres.par_iter().map(Sites::at_rest).collect();
+        let sites = self.sites_at_rest();
         let mut pairs = self.find(&sites);
         let pressing = |p: &Pair| {
             last.binary_search_by_key(&p.key, |c| c.key)
@@ -157,14 +157,14 @@ impl Assembly {
         speed: f64,
         newton: usize,
     ) -> Result<Settled, RodError> {
-        let sites: Vec<Sites> = self.fibres.par_iter().map(Sites::at_rest).collect();
+        let sites = self.sites_at_rest();
         let held = Held::new(self, &sites, pairs, r)?;
-        let certificates: Vec<RodCertificate> = (self.fibres.par_iter().zip(&held.forces))
-            .map(|(f, forces)| {
-                let loads = Loads::weight(f.rod.section(), self.settings.gravity);
-                certify_held(&f.rod, &f.state.q, &loads, forces)
-            })
-            .collect::<Result<_, _>>()?;
+        let certify = |f: usize| {
+            let Fibre { rod, state, .. } = &self.fibres[f];
+            let loads = Loads::weight(rod.section(), self.settings.gravity);
+            certify_held(rod, &state.q, &loads, &held.forces[f])
+        };
+        let certificates: Vec<RodCertificate> = try_map(self.fibres.len(), GRAIN, certify)?;
         let alone: usize = certificates.iter().map(|c| c.negative_modes).sum();
         let negative_modes = if alone == 0 { Some(0) } else { held.negative_modes(alone) };
         let mut out = Settled {
@@ -255,7 +255,7 @@ const SHARED: f64 = 1e-10;
 impl Held {
     fn new(scene: &Assembly, sites: &[Sites], pairs: &[Pair], r: &[f64]) -> Result<Self, RodError> {
         let forces: Vec<Vec<Vec3>> = joint_forces(scene, sites, pairs, r);
-        let linear = |(f, forces): (usize, &Vec<Vec3>)| {
+        let linear = |f: usize, forces: &Vec<Vec3>| {
             let fibre = &scene.fibres[f];
             let loads = Loads::weight(fibre.rod.section(), scene.settings.gravity);
             let point = evaluate_held(&fibre.rod, &fibre.state.q, &loads, forces, true);
@@ -266,8 +266,7 @@ impl Held {
             let relative = if unit > 0.0 { left / unit } else { left };
             (point.gradient, chain, relative)
         };
-        let parts: Vec<(Vec<Vec3>, Chain, f64)> =
-            forces.par_iter().enumerate().map(linear).collect();
+        let parts: Vec<(Vec<Vec3>, Chain, f64)> = map_items(&forces, GRAIN, linear);
         let mut gradients = Vec::with_capacity(parts.len());
         let mut chains = Vec::with_capacity(parts.len());
         let mut residual = 0.0f64;
@@ -292,10 +291,10 @@ impl Held {
         let still = ClampMotion::default();
         // Without contacts moving along: A⁻¹ g, and how far contact points are from where they were.
         let free: Vec<Vec<Vec3>> =
-            self.chains.par_iter().zip(&self.gradients).map(|(c, g)| c.solve(g)).collect();
-        let now: Vec<Sites> = (scene.fibres.par_iter().zip(&self.chains).zip(&free))
-            .map(|((f, c), v)| Sites::new(f, c, v, &still))
-            .collect();
+            map_items(&self.chains, GRAIN, |f, c| c.solve(&self.gradients[f]));
+        let now = map_items(&scene.fibres, GRAIN, |f, fibre| {
+            Sites::new(fibre, &self.chains[f], &free[f], &still)
+        });
         let mut right = vec![0.0; 3 * pairs.len()];
         for (c, pair) in pairs.iter().enumerate() {
             let mut way = Vec3::zeros();
@@ -311,12 +310,12 @@ impl Held {
             right[3 * c..3 * c + 3].copy_from_slice(local.as_slice());
         }
         let Some(dr) = self.solve(&right) else { return Ok(None) };
-        let change = |(f, chain): (usize, &Chain)| {
+        let change = |f: usize, chain: &Chain| {
             let joints = start[f].points.len();
             let by_contact = chain.solve_joint_forces(&self.delassus.joint_forces(f, joints, &dr));
             by_contact.iter().zip(&free[f]).map(|(c, v)| c - v).collect()
         };
-        let dq: Vec<Vec<Vec3>> = self.chains.par_iter().enumerate().map(change).collect();
+        let dq: Vec<Vec<Vec3>> = map_items(&self.chains, GRAIN, change);
         let finite = dq.iter().flatten().all(|d| d.iter().all(|x| x.is_finite()));
         Ok(finite.then_some((dq, dr)))
     }

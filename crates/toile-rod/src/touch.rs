@@ -6,10 +6,10 @@
 
 use std::collections::HashMap;
 
-use rayon::prelude::*;
 use toile_contact::{Collider, segment_segment};
+use toile_num::parallel::map_items;
 
-use crate::assembly::{Fibre, FibreContactKey};
+use crate::assembly::{Fibre, FibreContactKey, GRAIN};
 use crate::chain::Chain;
 use crate::motion::ClampMotion;
 use crate::rod::Rod;
@@ -131,7 +131,7 @@ pub(crate) fn find(
     h: f64,
 ) -> Vec<Pair> {
     let placed: Vec<_> = colliders.iter().map(|c| c.at(time)).collect();
-    let on_colliders = |(f, p): (usize, &Sites)| {
+    let on_colliders = |f: usize, p: &Sites| {
         let mut found = Vec::new();
         let radius = fibres[f].radius;
         for (c, collider) in placed.iter().enumerate() {
@@ -162,20 +162,14 @@ pub(crate) fn find(
         }
         found
     };
-    let mut pairs: Vec<Pair> = sites
-        .par_iter()
-        .enumerate()
-        .map(on_colliders)
-        .collect::<Vec<_>>()
-        .into_iter()
-        .flatten()
-        .collect();
+    let mut pairs: Vec<Pair> =
+        map_items(sites, GRAIN, on_colliders).into_iter().flatten().collect();
     if let Some(friction) = fibre_friction {
         let mut between = between_fibres(fibres, sites, friction, h);
-        between.par_sort_unstable_by_key(|p| p.key);
+        between.sort_unstable_by_key(|p| p.key);
         pairs.extend(thinned(between, fibres, sites));
     }
-    pairs.par_sort_unstable_by_key(|p| p.key);
+    pairs.sort_unstable_by_key(|p| p.key);
     pairs
 }
 
@@ -263,14 +257,14 @@ pub(crate) fn grid_pairs(
     boxed: &(impl Fn(usize, usize) -> (Vec3, Vec3) + Sync),
     test: &(impl Fn((usize, usize), (usize, usize)) -> Option<Pair> + Sync),
 ) -> Vec<Pair> {
-    let of_fibre = |(fibre, count): (usize, &usize)| {
+    let of_fibre = |fibre: usize, count: &usize| {
         let one = |segment: usize| {
             let (low, high) = boxed(fibre, segment);
             Capsule { fibre, segment, low, high }
         };
         (0..*count).map(one).collect::<Vec<_>>()
     };
-    let boxes: Vec<Capsule> = segments.par_iter().enumerate().flat_map_iter(of_fibre).collect();
+    let boxes: Vec<Capsule> = map_items(segments, GRAIN, of_fibre).into_iter().flatten().collect();
     let cell = boxes.iter().map(|c| (c.high - c.low).max()).fold(0.0f64, f64::max);
     if !(cell > 0.0 && cell.is_finite()) {
         return Vec::new();
@@ -281,7 +275,7 @@ pub(crate) fn grid_pairs(
         (to(middle.x), to(middle.y), to(middle.z))
     };
     let mut sorted: Vec<(Cell, Capsule)> = boxes.into_iter().map(|c| (place(&c), c)).collect();
-    sorted.par_sort_by_key(|(at, c)| (*at, c.fibre, c.segment));
+    sorted.sort_by_key(|(at, c)| (*at, c.fibre, c.segment));
     let mut cells: Vec<(Cell, std::ops::Range<usize>)> = Vec::new();
     for (i, (at, _)) in sorted.iter().enumerate() {
         match cells.last_mut() {
@@ -314,7 +308,7 @@ pub(crate) fn grid_pairs(
         }
         found
     };
-    cells.par_iter().flat_map_iter(one).collect()
+    map_items(&cells, GRAIN, |_, cell| one(cell)).into_iter().flatten().collect()
 }
 
 fn capsules(

@@ -78,7 +78,7 @@ impl Tree {
                 return Err(RodError::Growth { branch: i, parent, joint });
             }
             let by = (growth.turn.transpose() * growth.turn - Mat3::identity()).norm();
-            if !(by <= 1e-6) || growth.turn.determinant() < 0.0 {
+            if by.is_nan() || by > 1e-6 || growth.turn.determinant() < 0.0 {
                 return Err(RodError::Frame { by });
             }
             branches[i].growth = Some(Growth { turn: straightened(&growth.turn), ..growth });

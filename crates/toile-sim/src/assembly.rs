@@ -7,9 +7,9 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use toile_energy::Curvature;
 use toile_num::Matrix;
+use toile_num::parallel::for_chunks;
 use toile_solve::{NodeGraph, Ordering, SolveError, SymmetricPattern, elimination_order};
 
 use crate::State;
@@ -40,6 +40,8 @@ pub(crate) struct Assembly {
     pub(crate) first: Vec<usize>,
     /// Which nodes share a stencil.
     pub(crate) graph: NodeGraph,
+    /// Which nodes the stiff part of a stencil joins.
+    pub(crate) core: NodeGraph,
     sizes: Vec<u8>,
     scatters: Vec<Scatter>,
     /// Bounds of the tasks: unknowns `tasks[t]..tasks[t + 1]`.
@@ -52,7 +54,7 @@ impl Assembly {
         groups: &[Box<dyn Stencils>],
         ordering: Ordering,
     ) -> Result<Self, SolveError> {
-        let mut pairs = Vec::new();
+        let (mut pairs, mut stiff) = (Vec::new(), Vec::new());
         for group in groups.iter().filter(|g| !g.is_linear()) {
             for e in 0..group.len() {
                 let nodes = group.nodes(e);
@@ -60,12 +62,16 @@ impl Assembly {
                     for &b in &nodes[..i] {
                         if a != NO_NODE && b != NO_NODE && a != b {
                             pairs.push((a, b));
+                            if i < group.core() {
+                                stiff.push((a, b));
+                            }
                         }
                     }
                 }
             }
         }
         let graph = NodeGraph::from_pairs(sizes.clone(), pairs)?;
+        let core = NodeGraph::from_pairs(sizes.clone(), stiff)?;
         let order = elimination_order(&graph, ordering);
         let (pattern, first) = SymmetricPattern::from_node_graph(&graph, &order)?;
 
@@ -81,7 +87,7 @@ impl Assembly {
 
         let scatters: Vec<Scatter> =
             groups.iter().map(|g| Scatter::new(&**g, &pattern, &first, &tasks)).collect();
-        Ok(Self { pattern: Arc::new(pattern), first, graph, sizes, scatters, tasks })
+        Ok(Self { pattern: Arc::new(pattern), first, graph, core, sizes, scatters, tasks })
     }
 
     /// Σ scale · ∂E/∂x over the groups, written to `out`.
@@ -92,7 +98,8 @@ impl Assembly {
         state: &State,
         out: &mut [f64],
     ) {
-        self.split(out, |t| self.tasks[t]).into_par_iter().enumerate().for_each(|(t, rows)| {
+        for_chunks(&mut self.split(out, |t| self.tasks[t]), 1, |t, part| {
+            let rows = &mut *part[0];
             rows.fill(0.0);
             for (g, group) in groups.iter().enumerate() {
                 let mut sink = GradientSink {
@@ -126,7 +133,8 @@ impl Assembly {
                 fixed[begin..begin + self.sizes[node] as usize].contains(&true)
             })
             .collect();
-        self.split(values, start).into_par_iter().enumerate().for_each(|(t, values)| {
+        for_chunks(&mut self.split(values, start), 1, |t, part| {
+            let values = &mut *part[0];
             values.fill(0.0);
             let offset = start(t);
             for column in self.tasks[t]..self.tasks[t + 1] {
@@ -166,7 +174,8 @@ impl Assembly {
     ) {
         assert_eq!(values.len(), pattern.nnz(), "one value per entry");
         let start = |t: usize| pattern.col_ptr[self.tasks[t]];
-        self.split(values, start).into_par_iter().enumerate().for_each(|(t, values)| {
+        for_chunks(&mut self.split(values, start), 1, |t, part| {
+            let values = &mut *part[0];
             values.fill(0.0);
             for (g, group) in groups.iter().enumerate() {
                 let mut sink = MixedSink {

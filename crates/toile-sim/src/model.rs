@@ -310,6 +310,11 @@ impl Model {
         &self.assembly.graph
     }
 
+    /// Which nodes the stiff part of a stencil joins: fewer than share one.
+    pub(crate) fn core(&self) -> &NodeGraph {
+        &self.assembly.core
+    }
+
     /// First unknown of each node.
     pub fn first_unknowns(&self) -> &[usize] {
         &self.assembly.first

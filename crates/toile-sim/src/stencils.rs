@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
 use toile_energy::{Curvature, StencilEnergy};
+use toile_num::parallel::map;
 use toile_num::{Dual, Matrix, Vector};
 
 use crate::State;
@@ -34,6 +34,8 @@ pub(crate) trait Stencils: Send + Sync {
     /// Coordinates of each node of a stencil.
     fn node_sizes(&self) -> &'static [u8];
     fn is_linear(&self) -> bool;
+    /// How many nodes the stiff part joins.
+    fn core(&self) -> usize;
     fn energy(&self, state: &State, first: &[usize], elements: Range<usize>) -> f64;
     fn gradient(&self, state: &State, first: &[usize], elements: &[u32], sink: &mut dyn Sink);
     fn hessian(
@@ -153,6 +155,10 @@ where
         E::LINEAR
     }
 
+    fn core(&self) -> usize {
+        E::CORE
+    }
+
     fn energy(&self, state: &State, first: &[usize], elements: Range<usize>) -> f64 {
         elements
             .map(|e| {
@@ -191,11 +197,8 @@ where
     }
 
     fn set_rest(&mut self, rest: &State, first: &[usize]) {
-        self.nodes
-            .par_iter()
-            .zip(&self.energies)
-            .map(|(nodes, energy)| energy.rest(&Self::gather(rest, first, nodes)))
-            .collect_into_vec(&mut self.rests);
+        let one = |e: usize| self.energies[e].rest(&Self::gather(rest, first, &self.nodes[e]));
+        self.rests = map(self.nodes.len(), 256, one);
     }
 
     fn mixed_hessian(

@@ -4,6 +4,7 @@ use toile_io::{
     DrawnFibre, LoadedRod, Scene, SceneError, Time, load_colliders, load_drawn, load_rods,
     scene_gravity,
 };
+use toile_num::parallel::try_map;
 use toile_rod::{
     Assembly, AssemblyInversion, AssemblySettings, ClampMotion, Closing, Fibre, FibreInversion,
     Fit, Loads, Prior, RefinedEquilibrium, RodError, RodState, SettleSettings, Settled,
@@ -73,7 +74,6 @@ pub fn drape_rods(
     scene: &Scene,
     settings: &StaticSettings,
 ) -> Result<Vec<RodDrape>, RodSceneError> {
-    use rayon::prelude::*;
     if !scene.shells.is_empty() {
         return Err(RodSceneError::Mixed);
     }
@@ -84,15 +84,15 @@ pub fn drape_rods(
         return Err(RodSceneError::OnlyHair);
     }
     let gravity = scene_gravity(scene);
-    let one = |(rod, loaded): (usize, LoadedRod)| {
-        let loads = Loads::weight(&loaded.spec.section, gravity);
-        let result = loaded
-            .spec
-            .equilibrium(loaded.elements, &loads, loaded.accuracy, settings)
-            .map_err(|source| RodSceneError::Rod { rod, source })?;
-        Ok(RodDrape { loaded, result })
+    let rods = load_rods(scene)?;
+    let one = |rod: usize| {
+        let LoadedRod { spec, elements, accuracy, .. } = &rods[rod];
+        let loads = Loads::weight(&spec.section, gravity);
+        spec.equilibrium(*elements, &loads, *accuracy, settings)
+            .map_err(|source| RodSceneError::Rod { rod, source })
     };
-    load_rods(scene)?.into_par_iter().enumerate().map(one).collect()
+    let results = try_map(rods.len(), 1, one)?;
+    Ok(rods.into_iter().zip(results).map(|(loaded, result)| RodDrape { loaded, result }).collect())
 }
 
 /// Rods at rest on colliders and each other.
@@ -189,18 +189,19 @@ fn invert_all(
     fibres: Vec<DrawnFibre>,
     gravity: toile_rod::Vec3,
 ) -> Result<Vec<RodInversion>, RodSceneError> {
-    use rayon::prelude::*;
-    let one = |(rod, drawn): (usize, DrawnFibre)| {
+    let one = |rod: usize| {
+        let drawn = &fibres[rod];
         let solve = || {
             let fit = fit(&drawn.curve, drawn.section, drawn.d1, &drawn.settings)?;
             let loads = Loads::weight(&drawn.section, gravity);
             let result = invert_fibre(&fit.rod, &fit.q, &loads)?;
             Ok((fit, result))
         };
-        let (fit, result) = solve().map_err(|source| RodSceneError::Rod { rod, source })?;
-        Ok(RodInversion { drawn, fit, result })
+        solve().map_err(|source| RodSceneError::Rod { rod, source })
     };
-    fibres.into_par_iter().enumerate().map(one).collect()
+    let results = try_map(fibres.len(), 1, one)?;
+    let together = |(drawn, (fit, result))| RodInversion { drawn, fit, result };
+    Ok(fibres.into_iter().zip(results).map(together).collect())
 }
 
 /// Contacts of drawn fibres, and how they hold them.

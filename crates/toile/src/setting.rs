@@ -53,6 +53,11 @@ impl Setting {
         around.with_self_contact(&self.positions, &self.rest, thickness, own.friction)
     }
 
+    /// The same, where chords of the start shape inside round colliders may stay.
+    pub(crate) fn accepting(&self) -> Result<Surroundings, SimError> {
+        self.surroundings()?.accepting(&self.positions)
+    }
+
     /// A builder with all shells in it.
     pub(crate) fn builder(&self) -> Result<ModelBuilder, SimError> {
         let mut builder = ModelBuilder::new();

@@ -40,7 +40,7 @@ impl Simulation {
     pub fn new(scene: &Scene, start: Start) -> Result<Self, DrapeError> {
         let setting = Setting::new(scene, start)?;
         let (model, nodes) = shells::build(&setting.shells, setting.gravity)?;
-        let mut simulator = Simulator::new(model, setting.surroundings()?)?;
+        let mut simulator = Simulator::new(model, setting.accepting()?)?;
         if let Some(time) = scene.time {
             configure(&mut simulator, &time);
         }

@@ -1,11 +1,11 @@
 //! Stages in which nothing touches anything.
 //!
-//! The stage is then the minimum of a smooth potential. After a first Newton step, one factorised Hessian serves for
-//! several more: each is corrected by what the change of the gradient along earlier ones tells of the curvature
-//! (limited-memory BFGS around a factorisation: Nocedal 1980; Liu, Bouaziz, Kavan 2017). A gradient and a solve cost a
-//! fifth of a Hessian and its factorisation. Where this turns slow, the Hessian is made anew.
+//! The stage is then the minimum of a smooth potential. One factorised matrix, the core of the positive part of the Hessian
+//! ([`super::system::Extent::Core`]), serves for several steps: each is corrected by what the change of the gradient along
+//! earlier ones tells of the curvature (limited-memory BFGS around a factorisation: Nocedal 1980; Liu, Bouaziz, Kavan 2017). Where
+//! this turns slow, the matrix is made anew. Where bending matters beside inertia, what the core leaves out is put back by
+//! conjugate gradients with the core as preconditioner.
 
-use std::collections::VecDeque;
 use std::time::Instant;
 
 use toile_energy::Curvature;
@@ -19,8 +19,11 @@ use crate::SimError;
 /// Steps that are remembered.
 const MEMORY: usize = 8;
 
-/// Steps with one Hessian at most.
-const PATIENCE: usize = 12;
+/// Steps with one matrix at least, as long as they lead down, and at most.
+const PATIENCE: [usize; 2] = [4, 12];
+
+/// Length of a step in units of the last above which the matrix is made anew.
+const SLOW: f64 = 0.7;
 
 /// Slope left after a full step, in units of that before, up to which it is taken without looking at the potential.
 const FLAT: f64 = 0.5;
@@ -28,12 +31,81 @@ const FLAT: f64 = 0.5;
 /// Shortest part of a step that is tried.
 const SHORTEST: f64 = 0.05;
 
-/// A step taken, and what the gradient changed by.
+/// What the core may leave out, in units of the inertia: up to the first the remembered steps make up for it, up to the
+/// second conjugate gradients do.
+const LEFT_OUT: [f64; 2] = [3.0, 50.0];
+
+/// Part of a residual that conjugate gradients leave.
+const ROUGH: f64 = 0.1;
+
+/// Iterations of conjugate gradients at most.
+const ITERATIONS: usize = 40;
+
+/// The last steps, and what the gradient changed by along them.
+#[derive(Default)]
+pub(crate) struct Memory {
+    pairs: Vec<Pair>,
+    /// The oldest pair, once there are as many as are kept.
+    oldest: usize,
+    shares: Vec<f64>,
+    /// How many of the pairs count.
+    count: usize,
+}
+
 struct Pair {
     step: Vec<f64>,
     change: Vec<f64>,
     /// 1 / (step · change).
     weight: f64,
+}
+
+impl Memory {
+    pub(super) fn clear(&mut self) {
+        (self.count, self.oldest) = (0, 0);
+    }
+
+    /// Remembers a step that changed the gradient from `was` to `now`, unless the potential bends down along it.
+    pub(super) fn keep(&mut self, step: &[f64], scale: f64, now: &[f64], was: &[f64]) {
+        let curve: f64 = step.iter().zip(now.iter().zip(was)).map(|(s, (n, w))| s * (n - w)).sum();
+        if curve * scale <= 0.0 {
+            return;
+        }
+        let at = (self.oldest + self.count) % MEMORY;
+        if self.count == MEMORY {
+            self.oldest = (self.oldest + 1) % MEMORY;
+        } else {
+            self.count += 1;
+        }
+        if self.pairs.len() == at {
+            let zeros = vec![0.0; step.len()];
+            self.pairs.push(Pair { step: zeros.clone(), change: zeros, weight: 0.0 });
+        }
+        let pair = &mut self.pairs[at];
+        for i in 0..step.len() {
+            pair.step[i] = scale * step[i];
+            pair.change[i] = now[i] - was[i];
+        }
+        pair.weight = 1.0 / (scale * curve);
+    }
+
+    /// Before the matrix is inverted, newest first.
+    pub(super) fn before(&mut self, x: &mut [f64]) {
+        self.shares.resize(MEMORY, 0.0);
+        for k in (0..self.count).rev() {
+            let pair = &self.pairs[(self.oldest + k) % MEMORY];
+            self.shares[k] = pair.weight * dot(&pair.step, x);
+            add(x, -self.shares[k], &pair.change);
+        }
+    }
+
+    /// After it, oldest first.
+    pub(super) fn after(&self, x: &mut [f64]) {
+        for k in 0..self.count {
+            let pair = &self.pairs[(self.oldest + k) % MEMORY];
+            let back = pair.weight * dot(&pair.change, x);
+            add(x, self.shares[k] - back, &pair.step);
+        }
+    }
 }
 
 impl StageProblem<'_> {
@@ -45,33 +117,91 @@ impl StageProblem<'_> {
         delta: &mut [f64],
     ) -> Result<StageReport, SimError> {
         let mut report = StageReport::default();
+        let mut memory = std::mem::take(&mut work.memory);
+        let outcome = self.descend(system, work, delta, &mut memory, &mut report);
+        work.memory = memory;
+        outcome.map(|()| report)
+    }
+
+    fn descend(
+        &self,
+        system: &mut System,
+        work: &mut Workspace,
+        delta: &mut [f64],
+        memory: &mut Memory,
+        report: &mut StageReport,
+    ) -> Result<(), SimError> {
+        let mut moved = f64::INFINITY;
+        // Steps taken with the present matrix; none at first.
+        let mut used = None;
+        let mut left_out = 0.0;
         self.balance(delta, work);
         loop {
             report.residual = self.size(&work.balance, &work.inertia);
             report.converged = report.residual <= BALANCED;
-            let last = report.factorisations >= self.settings.max_iterations;
-            if report.converged || last || !report.residual.is_finite() {
-                return Ok(report);
+            if report.converged || !report.residual.is_finite() {
+                return Ok(());
             }
-            self.factorize_free(system, work, &mut report)?;
-            if self.descend(system, work, delta, &mut report) {
+            let steps = match used {
+                Some(steps) => steps,
+                None if report.factorisations >= self.settings.max_iterations => return Ok(()),
+                None => {
+                    left_out = self.factorize_free(system, work, report)?;
+                    memory.clear();
+                    0
+                }
+            };
+            let clock = Instant::now();
+            for (s, g) in work.step.iter_mut().zip(&work.balance) {
+                *s = -g;
+            }
+            memory.before(&mut work.step);
+            self.invert(system, work, left_out);
+            memory.after(&mut work.step);
+            work.timings.factorisation += clock.elapsed();
+            report.iterations += 1;
+            let length = work.step.iter().fold(0.0f64, |a, b| a.max(b.abs())) / self.fall;
+            // What will be left, if later steps shrink as this one did.
+            let rate = if moved.is_finite() { (length / moved).clamp(0.1, 0.9) } else { 0.5 };
+            if length * rate / (1.0 - rate) <= self.settings.tolerance {
+                add(delta, 1.0, &work.step);
+                self.stage.base.advanced_into(delta, 1.0, &mut work.state);
                 report.converged = true;
-                return Ok(report);
+                return Ok(());
+            }
+            work.before.copy_from_slice(delta);
+            work.residual.copy_from_slice(&work.balance);
+            let scale = self.go(work, delta);
+            if scale == 0.0 && steps == 0 {
+                return Ok(()); // not even along a new matrix
+            }
+            let ratio = scale * length / moved;
+            moved = scale * length;
+            let slow = steps + 1 >= PATIENCE[0] && ratio > SLOW;
+            used = Some(steps + 1);
+            if scale == 0.0 || slow || steps + 1 >= PATIENCE[1] {
+                used = None;
+            } else {
+                memory.keep(&work.step, scale, &work.balance, &work.residual);
             }
         }
     }
 
-    /// Factorises a positive definite Hessian at the present state.
+    /// Factorises the positive part of the Hessian at the present state, or its core. Returns what that leaves out.
+    ///
+    /// The exact Hessian is seldom positive definite between wrinkles, and not worth the attempt.
     fn factorize_free(
         &self,
         system: &mut System,
         work: &mut Workspace,
         report: &mut StageReport,
-    ) -> Result<(), SimError> {
-        let positive = SHIFTS.map(|shift| (Curvature::Positive, shift));
+    ) -> Result<f64, SimError> {
         let mut outcome = Ok(());
-        for (curvature, shift) in std::iter::once((Curvature::Exact, 0.0)).chain(positive) {
-            self.assemble(system, work, report.iterations > 0, curvature, shift);
+        let mut left_out = 0.0;
+        for shift in SHIFTS {
+            let moved = report.iterations > 0;
+            left_out =
+                self.assemble(system, work, moved, Curvature::Positive, shift, LEFT_OUT[1])?;
             let clock = Instant::now();
             outcome = system.factorize(self.model, std::iter::empty());
             work.timings.factorisation += clock.elapsed();
@@ -80,64 +210,43 @@ impl StageProblem<'_> {
                 break;
             }
         }
-        Ok(outcome?)
+        outcome?;
+        Ok(left_out)
     }
 
-    /// Steps with the factorised Hessian until the stage is solved (`true`) or another Hessian is wanted.
-    fn descend(
-        &self,
-        system: &mut System,
-        work: &mut Workspace,
-        delta: &mut [f64],
-        report: &mut StageReport,
-    ) -> bool {
-        let mut pairs: VecDeque<Pair> = VecDeque::new();
-        let mut moved = f64::INFINITY;
-        let mut slow = 0;
-        for _ in 0..PATIENCE {
-            let clock = Instant::now();
-            direction(system, &pairs, &work.balance, &mut work.step);
-            work.timings.factorisation += clock.elapsed();
-            report.iterations += 1;
-            work.before.copy_from_slice(delta);
-            work.residual.copy_from_slice(&work.balance);
-            let scale = self.go(work, delta);
-            if scale == 0.0 {
-                return false;
-            }
-            let residual = self.size(&work.balance, &work.inertia);
-            let length = scale * work.step.iter().fold(0.0f64, |a, b| a.max(b.abs())) / self.fall;
-            let ratio = length / moved;
-            moved = length;
-            report.residual = residual;
-            if !residual.is_finite() {
-                return false;
-            }
-            // What is left, if later steps shrink as this one did.
-            let rate = ratio.clamp(0.1, 0.9);
-            if residual <= BALANCED || moved * rate / (1.0 - rate) <= self.settings.tolerance {
-                return true;
-            }
-            // The first step ends where the second Hessian is worth its while: from there buckles grow the right way.
-            if report.iterations == 1 {
-                return false;
-            }
-            slow = if ratio > 0.7 { slow + 1 } else { 0 };
-            if slow >= 3 {
-                return false;
-            }
-            let step: Vec<f64> = work.step.iter().map(|s| scale * s).collect();
-            let change: Vec<f64> =
-                work.balance.iter().zip(&work.residual).map(|(now, was)| now - was).collect();
-            let curve = dot(&step, &change);
-            if curve > 0.0 {
-                if pairs.len() == MEMORY {
-                    pairs.pop_front();
-                }
-                pairs.push_back(Pair { step, change, weight: 1.0 / curve });
-            }
+    /// Divides the step by the factorised matrix, and by what it leaves out where that matters.
+    fn invert(&self, system: &mut System, work: &mut Workspace, left_out: f64) {
+        if left_out <= LEFT_OUT[0] {
+            system.solve(&mut work.step);
+            return;
         }
-        false
+        // Residual, preconditioned residual, direction and its product.
+        let (r, z) = (&mut work.linear, &mut work.correction);
+        let (p, q) = (&mut work.before, &mut work.product);
+        r.copy_from_slice(&work.step);
+        z.copy_from_slice(r);
+        system.solve(z);
+        p.copy_from_slice(z);
+        work.step.fill(0.0);
+        let first = dot(r, z);
+        let mut size = first;
+        for _ in 0..ITERATIONS {
+            system.multiply_all(self.model, p, q);
+            let part = size / dot(p, q);
+            add(&mut work.step, part, p);
+            add(r, -part, q);
+            z.copy_from_slice(r);
+            system.solve(z);
+            let now = dot(r, z);
+            if now <= ROUGH * ROUGH * first {
+                add(&mut work.step, 1.0, z);
+                return;
+            }
+            for (p, z) in p.iter_mut().zip(&*z) {
+                *p = z + now / size * *p;
+            }
+            size = now;
+        }
     }
 
     /// Goes along the step as far as it pays; returns the part taken, zero for none.
@@ -170,23 +279,6 @@ impl StageProblem<'_> {
                 return 0.0;
             }
         }
-    }
-}
-
-/// −H⁻¹g, H the factorised Hessian corrected by the pairs.
-fn direction(system: &mut System, pairs: &VecDeque<Pair>, gradient: &[f64], out: &mut [f64]) {
-    for (o, g) in out.iter_mut().zip(gradient) {
-        *o = -g;
-    }
-    let mut shares = [0.0; MEMORY];
-    for (pair, share) in pairs.iter().zip(&mut shares).rev() {
-        *share = pair.weight * dot(&pair.step, out);
-        add(out, -*share, &pair.change);
-    }
-    system.solve(out);
-    for (pair, share) in pairs.iter().zip(&shares) {
-        let back = pair.weight * dot(&pair.change, out);
-        add(out, share - back, &pair.step);
     }
 }
 

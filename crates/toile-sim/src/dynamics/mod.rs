@@ -8,7 +8,9 @@
 
 mod cushion;
 mod free;
+mod held;
 mod integrator;
+mod layout;
 mod linear;
 mod rows;
 mod simulator;

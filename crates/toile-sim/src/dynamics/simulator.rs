@@ -358,7 +358,7 @@ impl<S: ContactSource> Simulator<S> {
         if !fits(&checkpoint.now) || !checkpoint.before.as_ref().is_none_or(fits) {
             return Ok(false);
         }
-        if !self.system.set_couplings(&self.model, &checkpoint.couplings)? {
+        if !self.system.set_couplings(&self.model, &checkpoint.couplings) {
             return Ok(false);
         }
         self.moving = checkpoint.now.moving();
@@ -620,7 +620,7 @@ impl<S: ContactSource> Simulator<S> {
         let smooth = self.before.as_ref().filter(|_| self.warm.is_empty());
         for i in 0..self.delta.len() {
             let v = self.moving.velocity[i];
-            let change = smooth.map_or(0.0, |before| v - before.velocity[i]);
+            let change = smooth.map_or(0.0, |before| 0.5 * (v - before.velocity[i]));
             self.delta[i] = if self.model.fixed()[i] { 0.0 } else { stage.tau * (v + change) };
         }
         let mut position = stage.base.clone();

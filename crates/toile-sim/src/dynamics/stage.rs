@@ -10,6 +10,7 @@ use toile_num::Matrix;
 use toile_solve::SolveError;
 
 use super::cushion::Cushioned;
+use super::free::Memory;
 use super::integrator::Stage;
 use super::linear::Linearised;
 use super::rows::{ContactStatus, Row, at};
@@ -19,8 +20,8 @@ use crate::{Model, SimError, State};
 /// When a stage counts as solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StageSettings {
-    /// Largest move in the last Newton step, in units of the way a vertex falls in a stage. Default 1e-2:
-    /// 1e-5 m in a step of 10 ms; the error is smaller, by the rate of convergence.
+    /// Largest move that is left, by the lengths of the last steps, in units of the way a vertex falls in a stage. Default 1e-2:
+    /// 1e-5 m in a step of 10 ms, a hundredth of what the step itself is wrong by.
     pub tolerance: f64,
     /// Largest violation of the law of contact (Alart–Curnier), in units of the largest force. Default 1e-8.
     pub contact_tolerance: f64,
@@ -95,6 +96,8 @@ pub(crate) struct Workspace {
     pub(super) linear: Vec<f64>,
     /// Stiffnesses of the contacts in the matrix.
     pub(super) holds: Vec<(usize, Matrix<3, 3>)>,
+    /// What a stage without contacts learns.
+    pub(super) memory: Memory,
     /// Mass of each unknown, a mean one for angles: what turns residuals into accelerations.
     pub(super) inertia: Vec<f64>,
     pub(crate) timings: StageTimings,
@@ -123,6 +126,7 @@ impl Workspace {
             before: vec![0.0; n],
             linear: vec![0.0; n],
             holds: Vec::new(),
+            memory: Memory::default(),
             inertia,
             timings: StageTimings::default(),
         }
@@ -150,6 +154,16 @@ pub(super) const SHIFTS: [f64; 8] = [0.0, 1.0, 10.0, 1e2, 1e3, 1e4, 1e5, 1e6];
 /// Newton steps after which contacts that do not agree are left to shorter steps.
 const DISAGREEMENTS: usize = 2;
 
+/// What may be left of the balance where something slides, over the largest force: what a move leaves says little there, for
+/// friction is small beside the stiffness, and errors of one sign would add up.
+const EVEN: f64 = 1e-6;
+
+/// Length of a Newton step, in units of the fall, up to which its contacts are worth to be gone on with.
+const SETTLED: f64 = 1.0;
+
+/// What the core may leave out of the matrix of a linearised problem, in units of the inertia.
+const LEFT_OUT: f64 = 3.0;
+
 impl StageProblem<'_> {
     /// Balance at δ.
     pub(super) fn balance(&self, delta: &[f64], work: &mut Workspace) {
@@ -169,7 +183,7 @@ impl StageProblem<'_> {
 
     /// Forces of the contacts, those at single vertices from the balance there; the residual is what
     /// they leave.
-    fn split(&self, delta: &[f64], rows: &mut [Row], work: &mut Workspace) {
+    pub(super) fn split(&self, delta: &[f64], rows: &mut [Row], work: &mut Workspace) {
         work.residual.copy_from_slice(&work.balance);
         for row in rows.iter().filter(|r| !r.nodal) {
             row.scatter(&row.force, -1.0, &mut work.residual);
@@ -206,11 +220,9 @@ impl StageProblem<'_> {
         largest / self.unit
     }
 
-    /// Largest and mean violation of the law, over the largest force.
-    ///
-    /// What is left of the balance where one vertex carries a contact counts as the contact's, unless
-    /// `residual` is empty.
-    fn violation(&self, rows: &[Row], state: &State, delta: &[f64], residual: &[f64]) -> [f64; 2] {
+    /// Largest and mean violation of the law by the forces and displacements of the contacts, over the largest force. What is left
+    /// of the balance at a vertex that slides is an error of elasticity there, as anywhere else.
+    fn violation(&self, rows: &[Row], state: &State, delta: &[f64]) -> [f64; 2] {
         if rows.is_empty() {
             return [0.0; 2];
         }
@@ -218,15 +230,24 @@ impl StageProblem<'_> {
         for row in rows {
             let d = row.displacement(state.coordinates(), delta, self.stage.tau);
             largest = largest.max(row.force.norm());
-            let mut error = row.law_error(&d);
-            if row.nodal && row.status != ContactStatus::Open && !residual.is_empty() {
-                error += at(residual, row.unknowns[0]).norm();
-            }
+            let error = row.law_error(&d);
             worst = worst.max(error);
             sum += error;
         }
         let unit = largest.max(self.weight());
         [worst / unit, sum / (rows.len() as f64 * unit)]
+    }
+
+    /// What is left of the balance at vertices that slide, over the largest force.
+    fn unevenness(&self, rows: &[Row], residual: &[f64]) -> f64 {
+        let (mut largest, mut left) = (self.weight(), 0.0f64);
+        for row in rows.iter().filter(|r| r.nodal) {
+            largest = largest.max(row.force.norm());
+            if row.status == ContactStatus::Slip {
+                left = left.max(at(residual, row.unknowns[0]).norm());
+            }
+        }
+        left / largest
     }
 
     /// Newton's method from `delta`, which it replaces; contact forces are left in the rows.
@@ -239,42 +260,48 @@ impl StageProblem<'_> {
     ) -> Result<StageReport, SimError> {
         let mut report = StageReport::default();
         let clock = Instant::now();
-        system.prepare(self.model, rows)?;
+        system.prepare(self.model, rows);
         work.timings.friction += clock.elapsed();
         if rows.is_empty() {
             return self.solve_free(system, work, delta);
         }
         let mut moved = f64::INFINITY;
+        let mut outer = 0;
         self.balance(delta, work);
         loop {
             let clock = Instant::now();
             self.split(delta, rows, work);
             report.residual = self.size(&work.residual, &work.inertia);
-            [report.law_error, report.mean_law_error] =
-                self.violation(rows, &work.state, delta, &work.residual);
+            [report.law_error, report.mean_law_error] = self.violation(rows, &work.state, delta);
             work.timings.friction += clock.elapsed();
             report.converged = (report.residual <= BALANCED || moved <= self.settings.tolerance)
-                && report.law_error <= self.settings.contact_tolerance;
-            let last = report.iterations >= self.settings.max_iterations
-                || report.disagreements >= DISAGREEMENTS;
+                && report.law_error <= self.settings.contact_tolerance
+                && self.unevenness(rows, &work.residual) <= EVEN;
+            let last =
+                outer >= self.settings.max_iterations || report.disagreements >= DISAGREEMENTS;
             if last && !report.converged && report.residual.is_finite() {
                 // The elastic forces are those of the linearised problem, and so are the contacts'.
                 for row in rows.iter_mut().filter(|r| r.nodal) {
                     row.force = row.planned;
                 }
                 [report.law_error, report.mean_law_error] =
-                    self.violation(rows, &work.state, delta, &[]);
+                    self.violation(rows, &work.state, delta);
             }
             if report.converged || last || !report.residual.is_finite() {
                 self.settle(work, rows, delta);
                 return Ok(report);
             }
             report.iterations += 1;
-            self.newton_step(system, work, rows, delta, &mut report)?;
+            outer += 1;
+            self.newton_step(system, work, rows, delta, outer, &mut report)?;
             std::mem::swap(&mut work.previous, &mut work.state);
             // The last step is taken whole: it obeys the law.
-            let free = report.iterations > 1 && report.iterations < self.settings.max_iterations;
+            let free = outer > 1 && outer < self.settings.max_iterations;
             moved = self.advance(work, rows, delta, free, report.residual);
+            let settled = (self.settings.tolerance..=SETTLED).contains(&moved);
+            if settled && outer < self.settings.max_iterations && rows.iter().all(|r| r.nodal) {
+                moved = self.carry_on(system, work, rows, delta, moved, &mut report);
+            }
         }
     }
 
@@ -360,17 +387,17 @@ impl StageProblem<'_> {
         moved: bool,
         curvature: Curvature,
         shift: f64,
-    ) {
+        slack: f64,
+    ) -> Result<f64, SimError> {
         let clock = Instant::now();
         let (model, tau) = (self.model, self.stage.tau);
         let rate = (1.0 + shift) * (1.0 / (tau * tau) + self.damping.mass / tau);
-        if moved {
-            model.secant_hessian(&work.state, &work.previous, curvature, &mut system.elastic);
-        } else {
-            model.hessian(&work.state, curvature, &mut system.elastic);
-        }
-        system.assemble(model, |i| model.masses()[i] * rate);
+        // A first guess turns edges as a step does, from where the stage began.
+        let before = if moved { &work.previous } else { &self.stage.base };
+        model.secant_hessian(&work.state, before, curvature, &mut system.elastic);
+        let left_out = system.assemble(model, |i| model.masses()[i] * rate, slack)?;
         work.timings.assembly += clock.elapsed();
+        Ok(left_out)
     }
 
     /// The step to the solution of the linearised balance under the exact law, into `work.step`.
@@ -380,6 +407,7 @@ impl StageProblem<'_> {
         work: &mut Workspace,
         rows: &mut [Row],
         delta: &[f64],
+        outer: usize,
         report: &mut StageReport,
     ) -> Result<(), SimError> {
         let tau = self.stage.tau;
@@ -393,10 +421,10 @@ impl StageProblem<'_> {
         // The positive part; that with more inertia, until it is positive definite. A shift makes the step shorter,
         // not wrong. Sweeps over contacts need a matrix that is positive definite without them, so the exact one is
         // not tried.
-        let last = report.iterations >= self.settings.max_iterations;
+        let last = outer >= self.settings.max_iterations;
         let mut outcome = Ok(());
         for shift in SHIFTS {
-            self.assemble(system, work, report.iterations > 1, Curvature::Positive, shift);
+            self.assemble(system, work, outer > 1, Curvature::Positive, shift, LEFT_OUT)?;
             outcome = if rows.iter().all(|r| r.nodal) {
                 Linearised::new(self, system, work, rows, delta).solve(last, report)
             } else {

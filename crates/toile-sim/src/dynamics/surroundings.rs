@@ -1,8 +1,10 @@
 //! What a cloth can touch: colliders and itself.
 
+use std::collections::HashMap;
+
 use toile_contact::{
-    Collider, Contact, INSIDE, ImpactPair, LayerSettings, LayerSides, Layers, collider_contacts,
-    collider_impacts, first_impact, piercing_impacts, safe_fraction,
+    Collider, Contact, ContactKey, INSIDE, ImpactPair, LayerSettings, LayerSides, Layers,
+    collider_contacts, collider_impacts, first_impact, piercing_impacts, safe_fraction,
 };
 use toile_geometry::Topology;
 use toile_num::Vector;
@@ -16,7 +18,38 @@ pub struct Surroundings {
     topology: Topology,
     colliders: Vec<Collider>,
     layers: Option<SelfContact>,
+    accepted: HashMap<Part, f64>,
 }
+
+/// A part of the cloth that touches between its vertices, or touches the cloth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Part {
+    EdgeOnCollider(u32),
+    FaceOnCollider(u32),
+    VertexOnCloth(u32),
+    EdgeOnCloth(u32),
+}
+
+/// The parts a contact belongs to; a vertex on a collider is never excused.
+fn parts(key: &ContactKey) -> [Option<Part>; 2] {
+    match *key {
+        ContactKey::VertexCollider { .. } => [None; 2],
+        ContactKey::EdgeCollider { edge, .. } => [Some(Part::EdgeOnCollider(edge)), None],
+        ContactKey::FaceCollider { face, .. } => [Some(Part::FaceOnCollider(face)), None],
+        ContactKey::VertexFace { vertex, .. } => [Some(Part::VertexOnCloth(vertex)), None],
+        ContactKey::EdgeEdge { first, second } => {
+            [first, second].map(|e| Some(Part::EdgeOnCloth(e)))
+        }
+    }
+}
+
+/// How deep an edge or face may start in a collider and be left there, over its longest edge: about what the chord of an edge that lies
+/// on something as round as itself is off.
+const CHORD: f64 = 0.15;
+/// How much deeper it may get, over the distance the collider keeps: what does not press is not a contact that has to be solved for.
+const SLACK: f64 = 0.1;
+/// How much nearer than they should be layers may start, over their thickness.
+const THINNER: f64 = 0.9;
 
 struct SelfContact {
     layers: Layers,
@@ -32,7 +65,7 @@ const LAST_LINE: f64 = 0.05;
 impl Surroundings {
     /// Colliders around a cloth with that connectivity; its vertices are numbered as the simulator's.
     pub fn new(topology: Topology, colliders: Vec<Collider>) -> Self {
-        Self { topology, colliders, layers: None }
+        Self { topology, colliders, layers: None, accepted: HashMap::new() }
     }
 
     /// Lets the cloth touch itself: layers keep `thickness` \[m\] apart, with that coefficient of friction.
@@ -48,6 +81,35 @@ impl Surroundings {
         let layers = Layers::new(&self.topology, positions)?.with_rest_positions(rest_positions)?;
         let sides = LayerSides::of(&[], positions, &self.topology);
         self.layers = Some(SelfContact { layers, thickness, friction, sides });
+        Ok(self)
+    }
+
+    /// Accepts how deep edges and faces are in colliders, and how near layers are to each other, in a shape that is meant so: vertices that
+    /// lie on a round body have chords inside it. Nothing is pushed out of there; only what gets deeper is.
+    ///
+    /// What is in too deep to be a chord is not accepted.
+    pub fn accepting(mut self, positions: &[Vector<3>]) -> Result<Self, SimError> {
+        self.accepted.clear();
+        let mut contacts = Vec::new();
+        self.contacts(positions, 0.0, 0.0, &mut contacts)?;
+        for contact in contacts.iter().filter(|c| c.count > 1 && c.gap < 0.0) {
+            let (most, slack) = if let Some(collider) = contact.key.collider() {
+                let around = &contact.vertices[..contact.count as usize];
+                let ends = around.iter().flat_map(|a| around.iter().map(move |b| (a, b)));
+                let length =
+                    |(a, b): (&u32, &u32)| (positions[*a as usize] - positions[*b as usize]).norm();
+                let slack = SLACK * self.colliders[collider as usize].gap();
+                (CHORD * ends.map(length).fold(0.0, f64::max), slack)
+            } else {
+                (THINNER * self.layers.as_ref().map_or(0.0, |own| own.thickness), 0.0)
+            };
+            if -contact.gap <= most {
+                for part in parts(&contact.key).into_iter().flatten() {
+                    let depth = self.accepted.entry(part).or_default();
+                    *depth = depth.max(slack - contact.gap);
+                }
+            }
+        }
         Ok(self)
     }
 
@@ -70,6 +132,7 @@ impl ContactSource for Surroundings {
         reach: f64,
         out: &mut Vec<Contact>,
     ) -> Result<(), SimError> {
+        let before = out.len();
         if !self.colliders.is_empty() {
             let placed: Vec<_> = self.colliders.iter().map(|c| c.at(time)).collect();
             out.extend(collider_contacts(positions, &self.topology, &placed, reach)?);
@@ -81,6 +144,27 @@ impl ContactSource for Surroundings {
                 friction: own.friction,
             };
             out.extend(own.layers.contacts(positions, &settings, &own.sides)?);
+        }
+        if !self.accepted.is_empty() {
+            let accepted = |contact: &Contact| {
+                let depth = |part: &Part| self.accepted.get(part).copied().unwrap_or(0.0);
+                parts(&contact.key).iter().flatten().map(depth).fold(f64::INFINITY, f64::min)
+            };
+            let mut kept = before;
+            for k in before..out.len() {
+                let mut contact = out[k];
+                let depth = accepted(&contact);
+                if depth > 0.0 && depth.is_finite() {
+                    contact.gap += depth;
+                    // What is held by its vertices and not deeper than it may be is nothing to solve for.
+                    if contact.gap > 0.0 && !contact.key.between_layers() {
+                        continue;
+                    }
+                }
+                out[kept] = contact;
+                kept += 1;
+            }
+            out.truncate(kept);
         }
         Ok(())
     }
@@ -182,5 +266,51 @@ impl ContactSource for Surroundings {
                 contacts.iter().filter(|c| c.key.between_layers()).copied().collect();
             own.sides = LayerSides::of(&layers, positions, &self.topology);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toile_contact::Shape;
+
+    /// A triangle whose corners lie on a ball has chords inside it: accepted, they are no contacts until they get deeper.
+    #[test]
+    fn chords_on_a_round_body_are_accepted_and_corners_are_not() {
+        let (radius, gap) = (0.1, 1e-4);
+        let at = |turn: f64| {
+            let flat = Vector::<3>::new(turn.cos(), turn.sin(), 3.0);
+            flat.normalize() * (radius + gap)
+        };
+        let corners = [0.0, 2.1, 4.2].map(at);
+        let ball = Collider::fixed(Shape::sphere(Vector::zeros(), radius).unwrap());
+        let ball = ball.with_gap(gap).unwrap();
+        let topology = Topology::new(3, vec![[0, 1, 2]]).unwrap();
+        let between = |around: &mut Surroundings, x: &[Vector<3>]| -> Vec<f64> {
+            let mut found = Vec::new();
+            around.contacts(x, 0.0, 0.0, &mut found).unwrap();
+            found.iter().filter(|c| c.count > 1).map(|c| c.gap).collect()
+        };
+        let mut strict = Surroundings::new(topology.clone(), vec![ball.clone()]);
+        let deep = between(&mut strict, &corners);
+        assert!(!deep.is_empty() && deep.iter().all(|g| *g < 0.0), "{deep:?}");
+        let mut lenient = strict.accepting(&corners).unwrap();
+        assert!(between(&mut lenient, &corners).is_empty());
+        // Deeper by 50 gaps, the corners with them.
+        let sunk = corners.map(|p| p - p.normalize() * (50.0 * gap));
+        let deeper = between(&mut lenient, &sunk);
+        assert!(!deeper.is_empty());
+        for g in &deeper {
+            assert!((-60.0 * gap..-40.0 * gap).contains(g), "{g}");
+        }
+        let mut all = Vec::new();
+        lenient.contacts(&sunk, 0.0, 0.0, &mut all).unwrap();
+        let corner = all.iter().find(|c| c.count == 1).unwrap();
+        assert!((corner.gap + 50.0 * gap).abs() < 1e-12, "{}", corner.gap);
+        // What is far deeper than a chord is no chord.
+        let inside = corners.map(|p| p * 0.5);
+        let strict = Surroundings::new(topology, vec![ball]);
+        let mut lenient = strict.accepting(&inside).unwrap();
+        assert!(!between(&mut lenient, &inside).is_empty());
     }
 }

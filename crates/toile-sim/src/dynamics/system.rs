@@ -1,11 +1,11 @@
 //! One sparse system for inertia, elasticity and contact.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use toile_num::{Matrix, Vector};
-use toile_solve::{Cholesky, NodeGraph, Ordering, SolveError, SymmetricPattern, elimination_order};
+use toile_solve::{Ordering, SolveError};
 
+use super::layout::{Block, Layout};
 use super::rows::Row;
 use crate::{Model, SimError};
 
@@ -13,133 +13,87 @@ use crate::{Model, SimError};
 /// change of the pattern costs a new analysis.
 const MEMORY: u32 = 20;
 
-/// A block of three rows and columns in the values of a pattern.
-#[derive(Clone, Copy, Debug)]
-struct Block {
-    /// First unknown of the other node, in the numbering of the model.
-    other: usize,
-    /// Where column c of the block starts in the values is `starts[c]`; the diagonal block has
-    /// its lower triangle only.
-    starts: [usize; 3],
-    /// Whether what is stored is the transpose.
-    flipped: bool,
-}
-
-/// Pattern, factor and neighbourhoods for one set of couplings.
-struct Layout {
-    pattern: Arc<SymmetricPattern>,
-    cholesky: Cholesky,
-    /// Place of each unknown of the model, `None` when they are the same.
-    place: Option<Vec<usize>>,
-    /// Where each elastic entry goes, empty when they are the same.
-    map: Vec<u32>,
-    /// A, inertia and contacts between layers included.
-    values: Vec<f64>,
-    /// What is factorised.
-    held: Vec<f64>,
-    x: Vec<f64>,
-    y: Vec<f64>,
-}
-
-impl Layout {
-    fn new(pattern: Arc<SymmetricPattern>) -> Result<Self, SolveError> {
-        Ok(Self {
-            cholesky: Cholesky::new(pattern.clone())?,
-            place: None,
-            map: Vec::new(),
-            values: vec![0.0; pattern.nnz()],
-            held: vec![0.0; pattern.nnz()],
-            x: vec![0.0; pattern.n],
-            y: vec![0.0; pattern.n],
-            pattern,
-        })
-    }
-
-    fn place(&self, unknown: usize) -> usize {
-        self.place.as_ref().map_or(unknown, |place| place[unknown])
-    }
-
-    /// The block of the vertices at unknowns i and j.
-    fn block(&self, i: usize, j: usize) -> Option<Block> {
-        let (to_i, to_j) = (self.place(i), self.place(j));
-        let flipped = to_i < to_j;
-        let (row, column) = if flipped { (to_j, to_i) } else { (to_i, to_j) };
-        let at = self.pattern.position(row, column)?;
-        let offset = at - self.pattern.col_ptr[column];
-        let starts = std::array::from_fn(|c| self.pattern.col_ptr[column + c] + offset - c);
-        Some(Block { other: j, starts, flipped })
-    }
-
-    fn read(values: &[f64], block: &Block, diagonal: bool) -> Matrix<3, 3> {
-        let mut m = Matrix::<3, 3>::zeros();
-        for c in 0..3 {
-            let skip = if diagonal { c } else { 0 };
-            for r in skip..3 {
-                let value = values[block.starts[c] + r];
-                if block.flipped {
-                    m[(c, r)] = value;
-                } else {
-                    m[(r, c)] = value;
-                }
-                if diagonal {
-                    m[(c, r)] = value;
-                }
-            }
-        }
-        m
-    }
-
-    fn add(values: &mut [f64], block: &Block, m: &Matrix<3, 3>, diagonal: bool) {
-        for c in 0..3 {
-            let skip = if diagonal { c } else { 0 };
-            for r in skip..3 {
-                let value = if block.flipped { m[(c, r)] } else { m[(r, c)] };
-                values[block.starts[c] + r] += value;
-            }
-        }
-    }
+/// Which entries of the elastic matrix are factorised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All.
+    Full,
+    /// Those between the nodes that the stiff part of a stencil joins; the others, bending across edges, act by way of these.
+    /// The factor has a quarter of the entries.
+    Core,
 }
 
 /// Matrix, pattern and factorisation, kept from step to step.
 pub(crate) struct System {
-    plain: Layout,
-    extended: Option<Layout>,
-    /// Pairs of nodes beyond the elastic pattern, with the stage that last used them.
+    /// Layouts without couplings, and with those there are; by extent, each made when it is first wanted.
+    plain: [Option<Layout>; 2],
+    extended: [Option<Layout>; 2],
+    extent: Extent,
+    /// Pairs of nodes beyond the core, with the stage that last used them.
     couplings: BTreeMap<(u32, u32), u32>,
     clock: u32,
     /// Node that begins at an unknown.
     node_at: Vec<u32>,
     /// Elastic Hessian.
     pub(crate) elastic: Vec<f64>,
+    /// What is added to its diagonal; nothing at fixed unknowns.
+    inertia: Vec<f64>,
+    /// Whether core and full differ.
+    reducible: bool,
 }
 
 impl System {
     pub(crate) fn new(model: &Model) -> Result<Self, SimError> {
-        let pattern = model.pattern().clone();
+        let pattern = model.pattern();
         let mut node_at = vec![u32::MAX; model.len() + 1];
         for (node, &first) in model.first_unknowns().iter().enumerate() {
             node_at[first] = node as u32;
         }
         Ok(Self {
             elastic: vec![0.0; pattern.nnz()],
-            plain: Layout::new(pattern)?,
-            extended: None,
+            inertia: vec![0.0; pattern.n],
+            plain: [None, None],
+            extended: [None, None],
+            extent: Extent::Full,
             couplings: BTreeMap::new(),
             clock: 0,
             node_at,
+            reducible: model.core().adj.len() < model.graph().adj.len(),
         })
     }
 
     fn layout(&self) -> &Layout {
-        self.extended.as_ref().unwrap_or(&self.plain)
+        let all = if self.couplings.is_empty() { &self.plain } else { &self.extended };
+        all[self.extent as usize].as_ref().expect("assembled before")
     }
 
     fn layout_mut(&mut self) -> &mut Layout {
-        self.extended.as_mut().unwrap_or(&mut self.plain)
+        let all = if self.couplings.is_empty() { &mut self.plain } else { &mut self.extended };
+        all[self.extent as usize].as_mut().expect("assembled before")
+    }
+
+    /// Makes the layout for an extent unless it is there.
+    fn lay_out(&mut self, model: &Model, extent: Extent) -> Result<(), SimError> {
+        self.extent = extent;
+        let kept = if extent == Extent::Core { model.core() } else { model.graph() };
+        let more = self.couplings.keys().copied();
+        let slot = extent as usize;
+        if !self.couplings.is_empty() {
+            if self.extended[slot].is_none() {
+                // The pattern lives for a few steps only: a quick order is the better one.
+                self.extended[slot] = Some(Layout::over(model, kept, more, Ordering::Amd)?);
+            }
+        } else if self.plain[slot].is_none() {
+            self.plain[slot] = Some(match extent {
+                Extent::Full => Layout::plain(model)?,
+                Extent::Core => Layout::over(model, kept, more, Ordering::Auto)?,
+            });
+        }
+        Ok(())
     }
 
     /// Makes room for the couplings of these contacts. Call once per stage, before the values are set.
-    pub(crate) fn prepare(&mut self, model: &Model, rows: &[Row]) -> Result<(), SimError> {
+    pub(crate) fn prepare(&mut self, model: &Model, rows: &[Row]) {
         self.clock += 1;
         let mut new = false;
         for row in rows {
@@ -147,8 +101,9 @@ impl System {
             for a in 0..count {
                 for b in 0..a {
                     let (i, j) = (row.unknowns[a], row.unknowns[b]);
-                    if self.plain.pattern.position(i.max(j), i.min(j)).is_none() {
-                        let pair = (self.node_at[i.max(j)], self.node_at[i.min(j)]);
+                    let pair = (self.node_at[i.max(j)], self.node_at[i.min(j)]);
+                    let near = model.core().neighbours(pair.0 as usize);
+                    if near.binary_search(&pair.1).is_err() {
                         new |= self.couplings.insert(pair, self.clock).is_none();
                     }
                 }
@@ -157,12 +112,11 @@ impl System {
         if new {
             let clock = self.clock;
             self.couplings.retain(|_, last| clock - *last <= MEMORY);
-            self.extended = Some(self.extend(model)?);
+            self.extended = [None, None];
         } else if self.couplings.values().all(|last| self.clock - last > MEMORY) {
             self.couplings.clear();
-            self.extended = None;
+            self.extended = [None, None];
         }
-        Ok(())
     }
 
     /// Pairs of nodes beyond the elastic pattern, and how many stages ago each was used.
@@ -172,107 +126,53 @@ impl System {
 
     /// Takes the couplings of another system of the same model: the order of elimination, and with it the
     /// last bits, depend on them. `false` if they do not fit.
-    pub(crate) fn set_couplings(
-        &mut self,
-        model: &Model,
-        couplings: &[[u32; 3]],
-    ) -> Result<bool, SimError> {
+    pub(crate) fn set_couplings(&mut self, model: &Model, couplings: &[[u32; 3]]) -> bool {
         let nodes = model.graph().len() as u32;
         if couplings.iter().any(|[a, b, _]| *a >= nodes || *b >= nodes || a == b) {
-            return Ok(false);
+            return false;
         }
         self.clock = couplings.iter().map(|[.., age]| *age).max().unwrap_or(0);
         self.couplings = couplings.iter().map(|&[a, b, age]| ((a, b), self.clock - age)).collect();
-        self.extended = if couplings.is_empty() { None } else { Some(self.extend(model)?) };
-        Ok(true)
+        self.extended = [None, None];
+        true
     }
 
-    fn extend(&self, model: &Model) -> Result<Layout, SimError> {
-        let base = model.graph();
-        let elastic = (0..base.len() as u32).flat_map(|u| {
-            base.neighbours(u as usize).iter().filter(move |v| **v < u).map(move |&v| (u, v))
-        });
-        let pairs = elastic.chain(self.couplings.keys().copied());
-        let graph = NodeGraph::from_pairs(base.sizes.clone(), pairs)?;
-        // The pattern lives for a few steps only: a quick order is the better one.
-        let order = elimination_order(&graph, Ordering::Amd);
-        let (pattern, first) = SymmetricPattern::from_node_graph(&graph, &order)?;
-        let old_first = model.first_unknowns();
-        let mut map = vec![u32::MAX; self.elastic.len()];
-        for u in 0..base.len() {
-            let own = std::iter::once(u as u32);
-            for v in base.neighbours(u).iter().copied().chain(own) {
-                let v = v as usize;
-                let old = [old_first[u], old_first[v]];
-                if old[0] < old[1] {
-                    continue; // the other order of the pair is stored
-                }
-                let sizes = [base.sizes[u] as usize, base.sizes[v] as usize];
-                self.map_block(&pattern, sizes, old, [first[u], first[v]], &mut map);
-            }
-        }
-        debug_assert!(!map.contains(&u32::MAX));
-        let mut place = vec![usize::MAX; self.plain.pattern.n];
-        for (node, &size) in base.sizes.iter().enumerate() {
-            for k in 0..size as usize {
-                place[old_first[node] + k] = first[node] + k;
-            }
-        }
-        let mut layout = Layout::new(Arc::new(pattern))?;
-        layout.place = Some(place);
-        layout.map = map;
-        Ok(layout)
-    }
-
-    fn map_block(
-        &self,
-        to: &SymmetricPattern,
-        sizes: [usize; 2],
-        old: [usize; 2],
-        new: [usize; 2],
-        map: &mut [u32],
-    ) {
-        let start = |pattern: &SymmetricPattern, row: usize, column: usize| {
-            // Stored by construction: the pattern was made from this graph.
-            pattern.position(row, column).map_or(0, |at| at - pattern.col_ptr[column])
-        };
-        let from = &*self.plain.pattern;
-        let from_offset = start(from, old[0], old[1]);
-        let flipped = new[0] < new[1];
-        let to_offset = if flipped { start(to, new[1], new[0]) } else { start(to, new[0], new[1]) };
-        for c in 0..sizes[1] {
-            let skip = if old[0] == old[1] { c } else { 0 };
-            for r in skip..sizes[0] {
-                let at = from.col_ptr[old[1] + c] + from_offset - c + r;
-                let target = if flipped {
-                    to.col_ptr[new[0] + r] + to_offset - r + c
-                } else {
-                    to.col_ptr[new[1] + c] + to_offset - c + r
-                };
-                map[at] = target as u32;
-            }
-        }
-    }
-
-    /// A = elastic Hessian + inertia.
-    pub(crate) fn assemble(&mut self, model: &Model, inertia: impl Fn(usize) -> f64) {
-        let elastic = std::mem::take(&mut self.elastic);
-        let layout = self.layout_mut();
-        if layout.map.is_empty() {
-            layout.values.copy_from_slice(&elastic);
-        } else {
-            layout.values.fill(0.0);
-            for (value, &at) in elastic.iter().zip(&layout.map) {
-                layout.values[at as usize] = *value;
-            }
-        }
+    /// A = elastic Hessian + inertia, given for each unknown. The core is enough where what it leaves out, in units of the
+    /// inertia, is at most `slack`.
+    ///
+    /// Returns what is left out of A in these units.
+    pub(crate) fn assemble(
+        &mut self,
+        model: &Model,
+        inertia: impl Fn(usize) -> f64,
+        slack: f64,
+    ) -> Result<f64, SimError> {
         for (i, fixed) in model.fixed().iter().enumerate() {
-            if !fixed {
-                let at = layout.pattern.col_ptr[layout.place(i)];
-                layout.values[at] += inertia(i);
+            self.inertia[i] = if *fixed { 0.0 } else { inertia(i) };
+        }
+        if self.reducible && slack > 0.0 {
+            self.lay_out(model, Extent::Core)?;
+            let elastic = std::mem::take(&mut self.elastic);
+            let inertia = std::mem::take(&mut self.inertia);
+            let layout = self.layout_mut();
+            layout.assemble(&elastic, &inertia);
+            let mut left_out = 0.0f64;
+            for (block, inertia) in layout.left_out.iter().zip(&inertia) {
+                if *block > 0.0 && *inertia > 0.0 {
+                    left_out = left_out.max(block / inertia);
+                }
+            }
+            (self.elastic, self.inertia) = (elastic, inertia);
+            if left_out <= slack {
+                return Ok(left_out);
             }
         }
-        self.elastic = elastic;
+        self.lay_out(model, Extent::Full)?;
+        let elastic = std::mem::take(&mut self.elastic);
+        let inertia = std::mem::take(&mut self.inertia);
+        self.layout_mut().assemble(&elastic, &inertia);
+        (self.elastic, self.inertia) = (elastic, inertia);
+        Ok(0.0)
     }
 
     /// Factorises A with stiffnesses added in the directions of contacts.
@@ -283,12 +183,11 @@ impl System {
     ) -> Result<(), SolveError> {
         let fixed = model.fixed();
         let layout = self.layout_mut();
-        layout.held.copy_from_slice(&layout.values);
+        layout.release();
         for (row, stiffness) in holds {
             for a in 0..row.contact.count as usize {
                 for b in 0..=a {
                     let (i, j) = (row.unknowns[a], row.unknowns[b]);
-                    let Some(block) = layout.block(i, j) else { continue };
                     let mut k = stiffness * (row.contact.weights[a] * row.contact.weights[b]);
                     for r in 0..3 {
                         for c in 0..3 {
@@ -297,53 +196,35 @@ impl System {
                             }
                         }
                     }
-                    Layout::add(&mut layout.held, &block, &k, a == b);
+                    layout.hold(i, j, &k);
                 }
             }
         }
-        layout.cholesky.factorize(&layout.held)
+        layout.factorize()
     }
 
     /// x ← A⁻¹x, of what was factorised last.
     pub(crate) fn solve(&mut self, x: &mut [f64]) {
-        let layout = self.layout_mut();
-        match &layout.place {
-            None => layout.cholesky.apply_inverse(x),
-            Some(place) => {
-                for (i, &at) in place.iter().enumerate() {
-                    layout.x[at] = x[i];
-                }
-                layout.cholesky.apply_inverse(&mut layout.x);
-                for (i, &at) in place.iter().enumerate() {
-                    x[i] = layout.x[at];
-                }
-            }
-        }
+        self.layout_mut().solve(x);
     }
 
     /// y = A x.
     pub(crate) fn multiply(&mut self, x: &[f64], y: &mut [f64]) {
-        let layout = self.layout_mut();
-        match &layout.place {
-            None => layout.pattern.multiply(&layout.values, x, y),
-            Some(place) => {
-                for (i, &at) in place.iter().enumerate() {
-                    layout.x[at] = x[i];
-                }
-                layout.pattern.multiply(&layout.values, &layout.x, &mut layout.y);
-                for (i, &at) in place.iter().enumerate() {
-                    y[i] = layout.y[at];
-                }
-            }
+        self.layout_mut().multiply(x, y);
+    }
+
+    /// y = (elastic Hessian + inertia) x, with what the core leaves out.
+    pub(crate) fn multiply_all(&self, model: &Model, x: &[f64], y: &mut [f64]) {
+        model.pattern().multiply(&self.elastic, x, y);
+        for i in 0..x.len() {
+            y[i] += self.inertia[i] * x[i];
         }
     }
 
     /// Diagonal block of A at a vertex.
     pub(crate) fn diagonal(&self, unknown: usize) -> Matrix<3, 3> {
         let layout = self.layout();
-        layout
-            .block(unknown, unknown)
-            .map_or_else(Matrix::zeros, |block| Layout::read(&layout.values, &block, true))
+        layout.block(unknown, unknown).map_or_else(Matrix::zeros, |block| layout.read(&block, true))
     }
 
     /// Blocks of A in the rows of one vertex, for sweeps over contacts.
@@ -365,16 +246,16 @@ impl System {
         e: &Vector<3>,
         y: &mut [f64],
     ) {
-        let values = &self.layout().values;
+        let layout = self.layout();
         for block in &around.blocks {
             // The block holds A(vertex, other); its transpose acts on the other.
-            let push = Layout::read(values, block, false).transpose() * e;
+            let push = layout.read(block, false).transpose() * e;
             for c in 0..3 {
                 y[block.other + c] += push[c];
             }
         }
         if let Some(own) = &around.own {
-            let push = Layout::read(values, own, true) * e;
+            let push = layout.read(own, true) * e;
             for c in 0..3 {
                 y[unknown + c] += push[c];
             }
@@ -386,4 +267,84 @@ impl System {
 pub(crate) struct Neighbourhood {
     blocks: Vec<Block>,
     own: Option<Block>,
+}
+
+#[cfg(test)]
+mod tests {
+    use toile_energy::{Curvature, Membrane, ShellStiffness};
+    use toile_geometry::measure::NormalRule;
+    use toile_geometry::{Vec3, generate};
+
+    use super::super::rows::dot;
+    use super::*;
+    use crate::{ModelBuilder, Shell, ShellMaterial};
+
+    /// A wavy sheet, pinned at a corner, whose bending weighs as much as its inertia.
+    fn wavy() -> Model {
+        let mesh = generate::sheet(6, 1.0);
+        let wave = |p: &Vec3| p + Vec3::new(0.0, 0.02 * p.x, 0.1 * (7.0 * p.x + 3.0 * p.y).sin());
+        let shell = Shell {
+            positions: mesh.positions.iter().map(wave).collect(),
+            topology: mesh.topology,
+            rest_positions: mesh.positions,
+            material: ShellMaterial::Koiter {
+                stiffness: ShellStiffness::isotropic(1e6, 0.3, 2e-3),
+                normals: NormalRule::Average,
+                membrane: Membrane::StVenantKirchhoff,
+                warp: Vec3::x(),
+            },
+            areal_density: 0.2,
+            pins: vec![0],
+            seams: Vec::new(),
+        };
+        let mut builder = ModelBuilder::new();
+        shell.add_to(&mut builder, Vec3::new(0.0, 0.0, -9.81)).unwrap();
+        builder.build().unwrap()
+    }
+
+    #[test]
+    fn the_core_is_stiffer_than_the_whole_by_what_it_leaves_out() {
+        let model = wavy();
+        let mut system = System::new(&model).unwrap();
+        let n = model.len();
+        model.hessian(model.start(), Curvature::Positive, &mut system.elastic);
+        let x: Vec<f64> = (0..n).map(|i| (3.7 * i as f64).sin()).collect();
+        let (mut core, mut all, mut full) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+        let rate = |i: usize| model.masses()[i] * 1e4;
+        let left_out = system.assemble(&model, rate, f64::INFINITY).unwrap();
+        assert_eq!(system.extent, Extent::Core);
+        system.multiply(&x, &mut core);
+        system.multiply_all(&model, &x, &mut all);
+        // By the most that the dropped blocks may make of x, and at least by nothing.
+        let more = dot(&x, &core) - dot(&x, &all);
+        let largest = (0..n).map(|i| rate(i) * x[i] * x[i]).sum::<f64>() * left_out;
+        assert!(more > 0.0 && more <= 2.0 * largest, "{more} {largest}");
+        // Where that is too much, nothing is left out.
+        assert_eq!(system.assemble(&model, rate, 0.9 * left_out).unwrap(), 0.0);
+        assert_eq!(system.extent, Extent::Full);
+        system.multiply(&x, &mut full);
+        let size = all.iter().fold(0.0f64, |a, b| a.max(b.abs()));
+        for i in 0..n {
+            assert!((full[i] - all[i]).abs() <= 1e-13 * size, "{} {}", full[i], all[i]);
+        }
+    }
+
+    #[test]
+    fn the_core_is_solved_as_it_multiplies() {
+        let model = wavy();
+        let mut system = System::new(&model).unwrap();
+        model.hessian(model.start(), Curvature::Positive, &mut system.elastic);
+        let rate = |i: usize| model.masses()[i] * 1e4;
+        system.assemble(&model, rate, f64::INFINITY).unwrap();
+        system.factorize(&model, std::iter::empty()).unwrap();
+        let x: Vec<f64> = (0..model.len())
+            .map(|i| if model.fixed()[i] { 0.0 } else { (2.3 * i as f64).cos() })
+            .collect();
+        let mut y = vec![0.0; x.len()];
+        system.multiply(&x, &mut y);
+        system.solve(&mut y);
+        for i in 0..x.len() {
+            assert!((x[i] - y[i]).abs() < 1e-9, "{} {}", x[i], y[i]);
+        }
+    }
 }

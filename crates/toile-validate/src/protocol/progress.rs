@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use rayon::prelude::*;
+use toile_num::parallel::try_map;
 
 use super::ProtocolError;
 
@@ -64,14 +64,11 @@ impl<'a> Meter<'a> {
     ) -> Result<Vec<R>, ProtocolError> {
         let mut order: Vec<usize> = (0..cases.len()).collect();
         order.sort_by(|a, b| cost(&cases[*b]).total_cmp(&cost(&cases[*a])));
-        let mut results: Vec<(usize, R)> = order
-            .into_par_iter()
-            .with_max_len(1)
-            .map(|i| {
-                self.check()?;
-                Ok((i, work(&cases[i])?))
-            })
-            .collect::<Result<_, ProtocolError>>()?;
+        let one = |k: usize| {
+            self.check()?;
+            Ok::<_, ProtocolError>((order[k], work(&cases[order[k]])?))
+        };
+        let mut results: Vec<(usize, R)> = try_map(order.len(), 1, one)?;
         self.check()?;
         results.sort_by_key(|(i, _)| *i);
         Ok(results.into_iter().map(|(_, r)| r).collect())
