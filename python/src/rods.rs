@@ -52,9 +52,7 @@ impl RodDrape {
         py: Python<'py>,
         stations: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let result = &self.drape.result;
-        let all = result.rod.equal_stations(&result.equilibrium.q, stations.max(2));
-        positions(py, &all, self.drape.loaded.axes)
+        positions(py, &self.drape.stations(stations.max(2)), self.drape.loaded.axes)
     }
 
     /// Residual, stability and verdict.

@@ -74,6 +74,8 @@ pub(crate) enum Command {
     Validate(Protocol),
     /// Solve contact problems with dry friction, u = W r + b, and judge the forces.
     Friction(FrictionArgs),
+    /// Find how stiff a fibre is for its weight, and its natural shape, from how it hangs in two or more poses.
+    Identify(IdentifyArgs),
     /// A drawn skirt that friction alone holds on a body: the whole path in seconds.
     Demo(DemoArgs),
     /// Measure: time and quality on fixed tasks.
@@ -718,6 +720,32 @@ pub(crate) struct FrictionArgs {
     /// Iterations at most: sweeps, Newton steps or projections.
     #[arg(long, value_name = "N", default_value_t = 5000)]
     pub(crate) max_iterations: u32,
+}
+
+const IDENTIFY_HELP: &str = "\
+Poses are tables of stations s,x,y,z,d1x,…,d3z as `toile drape` writes them (rod_0.csv), of one fibre held in different ways. Writes into DIR:
+  identified.json       EI1, EI2 and GJ over the density [m⁴/s²], how well they explain the shapes, and which the poses do not tell
+  natural.csv           s,k1,k2,twist: `natural_curvature` of a scene
+
+Examples:
+  toile identify level/rod_0.csv hanging/rod_0.csv --out found
+  toile identify level/rod_0.csv hanging/rod_0.csv --linear-density 4e-5 --out found";
+
+#[derive(Debug, Args)]
+#[command(after_help = IDENTIFY_HELP)]
+pub(crate) struct IdentifyArgs {
+    /// Tables of stations, two or more.
+    #[arg(required = true, num_args = 2..)]
+    pub(crate) poses: Vec<PathBuf>,
+    /// Folder for the results; made if it does not exist.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Gravity in the axes of the tables [m/s²].
+    #[arg(long, num_args = 3, value_names = ["X", "Y", "Z"], allow_negative_numbers = true, default_values_t = [0.0, 0.0, -9.81])]
+    pub(crate) gravity: Vec<f64>,
+    /// Mass per length [kg/m]: gives the stiffnesses themselves.
+    #[arg(long, value_name = "KG/M", value_parser = positive)]
+    pub(crate) linear_density: Option<f64>,
 }
 
 const DEMO_HELP: &str = "\

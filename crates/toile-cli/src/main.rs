@@ -18,6 +18,7 @@ mod export;
 mod files;
 mod film;
 mod friction;
+mod identify;
 mod invert;
 mod invert_files;
 mod json;
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(args, global),
         Command::Validate(protocol) => validate::run(protocol, global),
         Command::Friction(args) => friction::run(args, global),
+        Command::Identify(args) => identify::run(args, global),
         Command::Demo(args) => demo::run(args, global),
         Command::Bench(args) => bench::run(args, global),
         Command::Schema => {

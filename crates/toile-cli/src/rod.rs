@@ -37,7 +37,7 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
     let mut names = Vec::new();
     for (i, drape) in drapes.iter().enumerate() {
         let name = format!("rod_{i}.csv");
-        let rows = drape.result.rod.equal_stations(&drape.result.equilibrium.q, stations);
+        let rows = drape.stations(stations);
         write_stations(args.out.join(&name), &rows, &drape.loaded.axes)?;
         names.push(name);
     }

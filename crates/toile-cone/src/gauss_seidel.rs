@@ -9,7 +9,7 @@ use crate::cone::project_cone;
 use crate::local::Contact;
 use crate::mixing::Mixing;
 use crate::newton::Polish;
-use crate::operator::{DENSE_LIMIT, Sweep};
+use crate::operator::Sweep;
 use crate::problem::Problem;
 use crate::small::{block, set_block};
 use crate::solver::{Monitor, Settings, Solution, Solver, Stop, Watch, started};
@@ -19,6 +19,9 @@ const CLUSTERS_EVERY: usize = 40;
 /// Contacts that still break the law at which an attempt is cheap, and the sweeps after which it may be made again.
 const FEW: usize = 24;
 const CLUSTERS_REST: usize = 15;
+/// Unknowns up to which dense Newton steps cost no more than a few sweeps, and the sweeps after which larger problems try them.
+const SMALL: usize = 150;
+const POLISH_LARGE: usize = 200;
 /// Fall of the residual between two attempts on clusters beyond which sweeps creep.
 const CREEPING: f64 = 0.1;
 /// Part of the tolerance within which an open contact is left alone until it is measured again.
@@ -65,8 +68,8 @@ impl<const D: usize> Solver<D> for GaussSeidel {
         let mut polish = Polish::new(problem, 50);
         let mut mixing = Mixing::default();
         mixing.restart();
-        // Small problems are ended by Newton steps, which need no help.
-        let large = D * problem.contacts() > DENSE_LIMIT;
+        // Small problems are ended by Newton steps, which need no help; those of a few hundred unknowns pay late.
+        let large = D * problem.contacts() > SMALL;
         let mut before = r.clone();
         // When clusters may be tried again, when they were tried, and the residual then.
         let mut clustered = (CLUSTERS_REST, 0, 0.0);
@@ -100,7 +103,7 @@ impl<const D: usize> Solver<D> for GaussSeidel {
                 }
             }
             // Newton steps pay when the sets of sticking and sliding contacts have settled.
-            if stop.is_none() {
+            if stop.is_none() && (!large || monitor.iterations >= POLISH_LARGE) {
                 stop = polish.run(monitor.iterations, &r, &mut monitor);
             }
         }

@@ -87,7 +87,10 @@ pub use obj_write::{ObjWriter, obj_to, write_obj};
 pub use object::Object;
 pub use ply_write::{PlyWriter, ply_to, write_ply};
 pub use point_cache::{Frames, mdd_to, pc2_to, write_mdd, write_pc2};
-pub use rods::{DrawnFibre, LoadedRod, load_drawn, load_rods, write_natural, write_stations};
+pub use rods::{
+    DrawnFibre, LoadedGrowth, LoadedRod, load_drawn, load_rods, read_stations, write_natural,
+    write_stations,
+};
 pub use scene::{
     Annulus, Bending, Cone, Cylinder, Disc, DiscreteShells, Generator, Invert, Koiter, Material,
     Membrane, MeshSource, Normals, Pins, Plane, Rectangle, Rest, Scene, Sheet, Shell, Solver,
@@ -99,7 +102,9 @@ pub use scene_contact::{
 };
 pub use scene_error::{Diagnostic, SceneError};
 pub use scene_load::{SceneFormat, load_scene, parse_scene, parse_scene_at};
-pub use scene_rod::{HairTable, NaturalPolynomials, NaturalSource, RodClamp, RodModel, RodTable};
+pub use scene_rod::{
+    HairTable, NaturalPolynomials, NaturalSource, RodClamp, RodModel, RodParent, RodTable,
+};
 pub use scene_schema::scene_schema;
 pub use scene_tree::SceneSource;
 pub use strands::{StrandFormat, Strands, parse_strands, read_strands, write_strands};

@@ -9,9 +9,10 @@ use toile_rod::{
 use crate::atomic::WriteError;
 use crate::axes::Axes;
 use crate::csv::{Cell, write_csv};
+use crate::model::scene_gravity;
 use crate::scene::Scene;
 use crate::scene_error::SceneError;
-use crate::scene_rod::{NaturalSource, RodModel, RodTable};
+use crate::scene_rod::{NaturalSource, RodClamp, RodModel, RodParent, RodTable};
 
 /// Default accuracy of `drape`: ten times better than positions are usually compared to.
 const ACCURACY: f64 = 1e-7;
@@ -27,8 +28,23 @@ pub struct LoadedRod {
     pub accuracy: f64,
     /// Radius for contact \[m\].
     pub radius: f64,
+    /// Where it grows from another rod; its clamp means nothing then.
+    pub growth: Option<LoadedGrowth>,
+    /// Whether it is the discrete rod of nodes and angles.
+    pub discrete: bool,
     /// Axes of the scene.
     pub axes: Axes,
+}
+
+/// Where a rod grows from another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LoadedGrowth {
+    /// The rod that bears it, an earlier one.
+    pub parent: usize,
+    /// Part of its length.
+    pub at: f64,
+    /// The first frame in the axes of the parent's.
+    pub turn: Mat3,
 }
 
 /// Radius for contact where the scene gives none \[m\].
@@ -37,7 +53,8 @@ const RADIUS: f64 = 5e-4;
 pub(crate) fn model(model: RodModel) -> Model {
     match model {
         RodModel::SuperClothoid => Model::SuperClothoid,
-        RodModel::SuperHelix => Model::SuperHelix,
+        // Of the discrete rod only the checks and the natural shape are used.
+        RodModel::SuperHelix | RodModel::Discrete => Model::SuperHelix,
     }
 }
 
@@ -49,7 +66,17 @@ pub fn load_rods(scene: &Scene) -> Result<Vec<LoadedRod>, SceneError> {
         let at = |key: &str, message: String, help: &str| {
             scene.error_at(&format!("rod[{i}].{key}"), message, help)
         };
-        let (Some(length), Some(clamp)) = (rod.length, rod.clamp) else {
+        let growth = rod.parent.map(|p| growth(i, &p)).transpose();
+        let growth =
+            growth.map_err(|what| at("parent", what, "rods come after what bears them"))?;
+        let standing = RodClamp {
+            position: [0.0; 3],
+            d1: [1.0, 0.0, 0.0],
+            d2: [0.0, 1.0, 0.0],
+            d3: [0.0, 0.0, 1.0],
+        };
+        let clamp = rod.clamp.or(growth.map(|_| standing));
+        let (Some(length), Some(clamp)) = (rod.length, clamp) else {
             let help = "`toile invert` finds the natural shape of a drawn curve; here give `length` and `clamp`";
             return Err(at("curve", "the rod is drawn, but has no length and clamp".into(), help));
         };
@@ -82,18 +109,50 @@ pub fn load_rods(scene: &Scene) -> Result<Vec<LoadedRod>, SceneError> {
                 frame: Mat3::from_columns(&columns),
             },
             natural,
+            planar: rod.planar,
         };
         let elements = rod.elements as usize;
+        let discrete = rod.model == RodModel::Discrete;
+        if discrete && (growth.is_some() || rod.planar) {
+            let help = "trees and planar rods are made of super-helices or super-clothoids";
+            return Err(at("model", "the discrete rod stands alone, in space".into(), help));
+        }
         spec.build(elements).map_err(|e| at("clamp", e.to_string(), "see the message"))?;
+        if rod.planar {
+            let gravity = scene_gravity(scene);
+            let across = spec.clamp.frame.column(0).dot(&gravity).abs();
+            let natural = &spec.natural;
+            let bent = |c: usize| natural.coefficients[c].iter().any(|k| *k != 0.0);
+            let tabulated = natural.table.iter().any(|(_, k)| k[1] != 0.0 || k[2] != 0.0);
+            if across > 1e-12 * gravity.norm() || bent(1) || bent(2) || tabulated {
+                let help = "d1 must be level, and k2 and twist zero, for a rod to stay in the plane of d2 and d3";
+                return Err(at("planar", "the rod does not stay in its plane".into(), help));
+            }
+        }
         Ok(LoadedRod {
             spec,
             elements,
             accuracy: rod.accuracy.unwrap_or(ACCURACY),
             radius: rod.radius.unwrap_or(RADIUS),
+            growth,
+            discrete,
             axes,
         })
     };
     scene.rods.iter().enumerate().map(one).collect()
+}
+
+fn growth(rod: usize, parent: &RodParent) -> Result<LoadedGrowth, String> {
+    let bearer = parent.rod as usize;
+    if bearer >= rod {
+        return Err(format!("rod {rod} cannot grow from rod {bearer}, which is not before it"));
+    }
+    let turn = Mat3::from_columns(&[parent.d1.into(), parent.d2.into(), parent.d3.into()]);
+    let by = (turn.transpose() * turn - Mat3::identity()).norm();
+    if by > 1e-6 || turn.determinant() < 0.0 {
+        return Err(format!("d1, d2, d3 are no right-handed orthonormal frame: off by {by:.1e}"));
+    }
+    Ok(LoadedGrowth { parent: bearer, at: parent.at, turn })
 }
 
 /// Writes stations as `s,x,y,z,d1x,…,d3z`, in the axes of the scene \[m\].
@@ -114,6 +173,37 @@ pub fn write_stations(
         cells
     };
     write_csv(path, &COLUMNS, stations.iter().map(row))
+}
+
+/// Reads a table that [`write_stations`] wrote, in its own axes.
+pub fn read_stations(path: impl AsRef<Path>) -> Result<Vec<Station>, String> {
+    let path = path.as_ref();
+    let told = |what: String| format!("{}: {what}", path.display());
+    let size = std::fs::metadata(path).map_err(|e| told(e.to_string()))?.len();
+    if size > LARGEST {
+        return Err(told(format!("{size} bytes, more than the {LARGEST} that are read")));
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| told(e.to_string()))?;
+    let mut out: Vec<Station> = Vec::new();
+    for (number, line) in text.lines().enumerate().skip(1).filter(|(_, l)| !l.trim().is_empty()) {
+        let cells: Vec<f64> =
+            line.split(',').map(|w| w.trim().parse().unwrap_or(f64::NAN)).collect();
+        let frame = Mat3::from_fn(|r, c| cells.get(4 + 3 * c + r).copied().unwrap_or(f64::NAN));
+        let turned = (frame.transpose() * frame - Mat3::identity()).norm() < 1e-6;
+        let increases = out.last().is_none_or(|last| cells[0] > last.s);
+        if cells.len() != 13 || !cells.iter().all(|c| c.is_finite()) || !turned || !increases {
+            return Err(told(format!(
+                "line {} is no station: 13 numbers s,x,y,z,d1x,…,d3z, s increasing, d1, d2, d3 orthonormal",
+                number + 1
+            )));
+        }
+        let position = Vec3::new(cells[1], cells[2], cells[3]);
+        out.push(Station { s: cells[0], position, frame });
+    }
+    if out.len() < 2 {
+        return Err(told("fewer than two stations".into()));
+    }
+    Ok(out)
 }
 
 /// The largest table of natural curvatures that is read, 64 MiB.

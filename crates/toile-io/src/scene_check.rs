@@ -262,9 +262,24 @@ impl Checker<'_> {
         if let Some(length) = rod.length {
             self.positive(&key("length"), length, "m", "the length of the rod in metres");
         }
+        if let Some(parent) = &rod.parent {
+            if !(0.0..=1.0).contains(&parent.at) {
+                let message = format!("`at` must lie in 0 to 1, found {:?}", parent.at);
+                self.report(&key("parent.at"), message, "0.5 is the middle of the other rod");
+            }
+            for (name, v) in [("d1", parent.d1), ("d2", parent.d2), ("d3", parent.d3)] {
+                self.finite(&key(&format!("parent.{name}")), &v);
+            }
+            for (name, given) in [("clamp", rod.clamp.is_some()), ("curve", rod.curve.is_some())] {
+                if given {
+                    let message = format!("a rod with a `parent` has no `{name}` of its own");
+                    self.report(&key(name), message, "leave one of the two out");
+                }
+            }
+        }
         if rod.curve.is_none() {
-            for (name, given) in [("length", rod.length.is_some()), ("clamp", rod.clamp.is_some())]
-            {
+            let held = rod.clamp.is_some() || rod.parent.is_some();
+            for (name, given) in [("length", rod.length.is_some()), ("clamp", held)] {
                 if !given {
                     let help = "or give `curve`, a file with the shape, from which it follows";
                     self.report(at, format!("the rod has no `{name}`"), help);

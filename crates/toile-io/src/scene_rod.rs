@@ -31,6 +31,12 @@ pub struct RodTable {
     /// Where and how the rod is held; not needed with `curve`, whose start and first direction are taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clamp: Option<RodClamp>,
+    /// Where the rod grows from another one instead of being clamped; that one comes before it in the scene.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<RodParent>,
+    /// Keeps the rod in the plane of d2 and d3: it bends about d1 only. Gravity must lie in that plane.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub planar: bool,
     /// Target of `invert`: a file with one polyline, clamp first (.obj, .ply, .hair, .tfx).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<String>,
@@ -59,6 +65,8 @@ pub enum RodModel {
     SuperClothoid,
     /// Constant: arcs of helices.
     SuperHelix,
+    /// Nodes and angles, the usual model of others: to compare. `drape` only.
+    Discrete,
 }
 
 /// Where the natural curvature of a rod comes from.
@@ -98,6 +106,49 @@ pub struct RodClamp {
     pub d2: [f64; 3],
     /// The tangent; d1 × d2 = d3.
     pub d3: [f64; 3],
+}
+
+/// Where a rod grows from another.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RodParent {
+    /// Which rod of the scene, counted from 0.
+    pub rod: u32,
+    /// Part of its length at which this one grows: 0 at its clamp, 1 at its tip.
+    pub at: f64,
+    /// d1 of this rod there, in the axes d1, d2, d3 of the other; goes on straight by default.
+    #[serde(default = "first", skip_serializing_if = "is_first")]
+    pub d1: [f64; 3],
+    /// d2, likewise.
+    #[serde(default = "second", skip_serializing_if = "is_second")]
+    pub d2: [f64; 3],
+    /// The tangent d3, likewise; d1 × d2 = d3.
+    #[serde(default = "third", skip_serializing_if = "is_third")]
+    pub d3: [f64; 3],
+}
+
+fn first() -> [f64; 3] {
+    [1.0, 0.0, 0.0]
+}
+
+fn second() -> [f64; 3] {
+    [0.0, 1.0, 0.0]
+}
+
+fn third() -> [f64; 3] {
+    [0.0, 0.0, 1.0]
+}
+
+fn is_first(d: &[f64; 3]) -> bool {
+    *d == first()
+}
+
+fn is_second(d: &[f64; 3]) -> bool {
+    *d == second()
+}
+
+fn is_third(d: &[f64; 3]) -> bool {
+    *d == third()
 }
 
 /// Hair: many rods with one material, each drawn as a polyline.

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use toile_cone::Status;
+use toile_cone::{SOLVER_NAMES, Status};
 use toile_contact::Collider;
 use toile_num::parallel::{for_chunks, map_items};
 
@@ -177,6 +177,8 @@ pub struct Assembly {
     pub(crate) impulses: HashMap<FibreContactKey, Vec3>,
     /// Part of the friction that contacts may use.
     pub(crate) friction_share: f64,
+    /// Which solver of the kernel finds the forces, by its name.
+    pub(crate) solver: &'static str,
     /// Joints from the clamp on that began inside a collider, by fibre and collider: roots are often drawn under the skin.
     embedded: HashMap<(u32, u32), u32>,
 }
@@ -227,6 +229,7 @@ impl Assembly {
             time: 0.0,
             impulses: HashMap::new(),
             friction_share: 1.0,
+            solver: SOLVER_NAMES[1],
             embedded: HashMap::new(),
         };
         let placed: Vec<_> = out.colliders.iter().map(|c| c.at(0.0)).collect();
@@ -242,6 +245,13 @@ impl Assembly {
             }
         }
         Ok(out)
+    }
+
+    /// The same with forces found by another solver of the kernel: sweeps are the fastest, the others are there to compare.
+    pub fn solved_by(mut self, name: &str) -> Result<Self, RodError> {
+        let found = SOLVER_NAMES.iter().find(|known| **known == name);
+        self.solver = found.ok_or_else(|| RodError::Solver { name: name.into() })?;
+        Ok(self)
     }
 
     /// Fibres whose first joints began inside a collider: those joints do not touch it.

@@ -51,8 +51,15 @@ struct Link {
     transition: Transition,
 }
 
-/// Inverse of a symmetric 3 × 3 block and the number of its negative eigenvalues; `None` if singular.
-fn invert(block: &Mat3) -> Option<(Mat3, usize)> {
+/// Inverse of a symmetric 3 × 3 block and the number of its negative eigenvalues; `None` if singular. Of a planar rod only the
+/// first curvature is free.
+fn invert(block: &Mat3, planar: bool) -> Option<(Mat3, usize)> {
+    if planar {
+        let own = block[(0, 0)];
+        let mut inverse = Mat3::zeros();
+        inverse[(0, 0)] = 1.0 / own;
+        return (own != 0.0).then_some((inverse, usize::from(own < 0.0)));
+    }
     // Elimination on the largest diagonal is enough for definite blocks, the usual case.
     if let Some(factor) = block.cholesky() {
         return Some((factor.inverse(), 0));
@@ -65,7 +72,7 @@ impl Chain {
     /// Factorises the sum of `form(e)` over elements and of forms in the motions (δr, δθ) of joints (the crowns of the branches
     /// they bear), tip to clamp.
     pub(crate) fn bearing(
-        model: Model,
+        (model, planar): (Model, bool),
         elements: usize,
         mut form: impl FnMut(usize) -> Form,
         mut transition: impl FnMut(usize) -> Transition,
@@ -86,7 +93,7 @@ impl Chain {
             let whole = form(e) + t.transpose() * (beyond * t);
             let block: Mat3 = whole.fixed_view::<3, 3>(STATE, STATE).into();
             let block = (block + block.transpose()) * 0.5;
-            let (pivot, below) = invert(&block).unwrap_or_else(|| {
+            let (pivot, below) = invert(&block, planar).unwrap_or_else(|| {
                 singular = true;
                 (Mat3::zeros(), 0)
             });
@@ -101,7 +108,7 @@ impl Chain {
         let mut root = Mat3::zeros();
         if model == Model::SuperClothoid {
             let block: Mat3 = beyond.fixed_view::<3, 3>(6, 6).into();
-            match invert(&((block + block.transpose()) * 0.5)) {
+            match invert(&((block + block.transpose()) * 0.5), planar) {
                 Some((inverse, below)) => {
                     root = inverse;
                     negative += below;

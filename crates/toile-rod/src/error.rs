@@ -45,6 +45,29 @@ pub enum RodError {
         /// How many there should be.
         expected: usize,
     },
+    /// The kernel has no such solver.
+    #[error("there is no friction solver {name:?}; known are {}", toile_cone::SOLVER_NAMES.join(", "))]
+    Solver {
+        /// The name that was given.
+        name: String,
+    },
+    /// Tables of poses do not belong to one fibre.
+    #[error(
+        "pose {pose} has {found} stations over {length} m where the first has {expected} over {first} m; tables of one fibre \
+         have the same arclengths"
+    )]
+    Pose {
+        /// Which.
+        pose: usize,
+        /// Its stations.
+        found: usize,
+        /// Its length.
+        length: f64,
+        /// Stations of the first.
+        expected: usize,
+        /// Length of the first.
+        first: f64,
+    },
     /// A branch grows from nothing.
     #[error(
         "branch {branch} grows from joint {joint} of branch {parent}, which there is not before it; list branches after what \

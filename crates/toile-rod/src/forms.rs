@@ -158,7 +158,7 @@ impl Shape {
     ) -> Chain {
         let n = self.parts.len();
         let form = |e| self.form(rod, e, mix);
-        Chain::bearing(rod.model(), n, form, |e| self.parts[e].transition, at_joint)
+        Chain::bearing(rod.kind(), n, form, |e| self.parts[e].transition, at_joint)
     }
 
     /// The mix as a full matrix.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use toile_cone::{Auto, DENSE_LIMIT, GaussSeidel, Problem, Settings, Solver};
+use toile_cone::{Auto, DENSE_LIMIT, Problem, Settings, Solver, solver_named};
 
 use crate::RodError;
 use crate::assembly::{Assembly, AssemblyReport, FibreContact, FibreContactKey};
@@ -44,8 +44,9 @@ impl Assembly {
             max_iterations: self.settings.max_sweeps,
             ..Settings::default()
         };
-        let mut found =
-            GaussSeidel::default().solve(&problem, Some(&start), &settings, &|_, _| true);
+        let unknown = || RodError::Solver { name: self.solver.into() };
+        let solver = solver_named::<3>(self.solver).ok_or_else(unknown)?;
+        let mut found = solver.solve(&problem, Some(&start), &settings, &|_, _| true);
         // Where sweeps stall, the other ways of the kernel take over.
         if !found.converged() && 3 * count <= DENSE_LIMIT {
             let sweeps = found.iterations;

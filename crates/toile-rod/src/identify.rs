@@ -10,9 +10,10 @@
 //! Reference: Bertails-Descoubes 2017, ch. 5 (identification from several poses).
 
 use crate::RodError;
+use crate::element::Model;
 use crate::forms::Shape;
-use crate::rod::{Loads, Rod, Section};
-use crate::rotation::Vec3;
+use crate::rod::{Clamp, Loads, Rod, Section, Station};
+use crate::rotation::{Vec3, axial_angle, straightened};
 
 /// One stiffness over the density.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,4 +97,38 @@ pub fn identify(poses: &[(&Rod, &[Vec3])], gravity: Vec3) -> Result<Identificati
     let far = natures.iter().flat_map(|n| n.iter().zip(&natural)).map(|(a, b)| (a - b).amax());
     let spread = far.fold(0.0, f64::max);
     Ok(Identification { ratios, natural, spread })
+}
+
+/// The same from positions and frames at stations of each pose, clamp first, as `drape` writes them: a helix between two stations.
+///
+/// Exact for super-helices whose joints are among the stations; for others the error falls with the square of their distance.
+/// Also returns the arclengths of the middles of the helices, to which the natural curvatures belong.
+pub fn identify_stations(
+    poses: &[Vec<Station>],
+    gravity: Vec3,
+) -> Result<(Identification, Vec<f64>), RodError> {
+    let unit =
+        Section { bending_stiffness: [1.0; 2], twisting_stiffness: 1.0, linear_density: 1.0 };
+    let mut rods: Vec<(Rod, Vec<Vec3>)> = Vec::with_capacity(poses.len());
+    let end = |p: &[Station]| p.last().map_or(0.0, |s| s.s);
+    for (pose, stations) in poses.iter().enumerate() {
+        let (found, length) = (stations.len(), end(stations));
+        let (expected, first) = (poses[0].len(), end(&poses[0]));
+        let same = stations.iter().zip(&poses[0]).all(|(a, b)| (a.s - b.s).abs() <= 1e-9 * first);
+        if found < 2 || found != expected || !same {
+            return Err(RodError::Pose { pose, found, length, expected, first });
+        }
+        let lengths = stations.windows(2).map(|w| w[1].s - w[0].s).collect();
+        let clamp = Clamp { position: stations[0].position, frame: stations[0].frame };
+        let rod = Rod::with_lengths(Model::SuperHelix, lengths, unit, clamp)?;
+        let bend = |w: &[Station]| {
+            let turned = straightened(&w[0].frame).transpose() * straightened(&w[1].frame);
+            axial_angle(&turned) / (w[1].s - w[0].s)
+        };
+        rods.push((rod, stations.windows(2).map(bend).collect()));
+    }
+    let list: Vec<(&Rod, &[Vec3])> = rods.iter().map(|(rod, q)| (rod, q.as_slice())).collect();
+    let middles =
+        poses.first().map_or(vec![], |p| p.windows(2).map(|w| 0.5 * (w[0].s + w[1].s)).collect());
+    Ok((identify(&list, gravity)?, middles))
 }

@@ -14,6 +14,7 @@
 //!         frame: Mat3::from_columns(&[Vec3::y(), Vec3::z(), Vec3::x()]), // tangent along x
 //!     },
 //!     natural: NaturalCurvature::default(), // straight
+//!     planar: false,
 //! };
 //! let loads = Loads::weight(&spec.section, Vec3::new(0.0, 0.0, -10.0));
 //! let found = spec.equilibrium(20, &loads, 1e-8, &StaticSettings::default())?;
@@ -30,7 +31,7 @@
 //! | frequencies, thresholds | [`frequencies`], [`stability_margin`] |
 //! | a rod in the shape of a drawn curve | [`Curve`], [`fit()`] |
 //! | the natural shape behind a shape | [`invert_fibre`] |
-//! | stiffness and nature behind several poses | [`identify()`] |
+//! | stiffness and nature behind several poses | [`identify()`], [`identify_stations`] |
 //! | rods that grow from each other | [`Tree`] |
 //! | the nodal model of others, to compare | [`RodSpec::discrete_equilibrium`] |
 //! | motion, in linear time per step | [`step`], [`RodState`] |
@@ -89,7 +90,7 @@ pub use fit::{Fit, FitSettings, distances, fit};
 pub use forms::{hessian, mass_matrix};
 pub use gallery::{drawn_hair, hair_on_a_head, let_fall};
 pub use helix_fit::{HelixArc, short_helix};
-pub use identify::{Identification, Ratio, identify};
+pub use identify::{Identification, Ratio, identify, identify_stations};
 pub use inverse::{FibreInversion, invert_fibre, natural_curvature_at, natural_curvatures};
 pub use moment::{FibreCheckpoint, FibreMoment};
 pub use motion::{
@@ -97,7 +98,7 @@ pub use motion::{
 };
 pub use refine::{RefinedEquilibrium, RodSpec};
 pub use rod::{Clamp, Loads, NaturalCurvature, Rod, Section, Station};
-pub use rotation::{Mat3, Vec3, cross_matrix, straightened, turn, turn_integral};
+pub use rotation::{Mat3, Vec3, axial_angle, cross_matrix, straightened, turn, turn_integral};
 pub use series::{BOUND, clothoid, largest_bound, safe_arc};
 pub use settle::{SettleSettings, Settled};
 pub use statics::{RodEquilibrium, StaticSettings, equilibrium, equilibrium_from};

@@ -198,7 +198,7 @@ impl Moving {
         let mix = Mix { mass: 1.0, elastic, geometric: 0.0 };
         let form = |e| mix_form(rod, &self.parts[e], e, mix);
         let n = self.parts.len();
-        Chain::bearing(rod.model(), n, form, |e| transition(&self.parts[e]), at_joint)
+        Chain::bearing(rod.kind(), n, form, |e| transition(&self.parts[e]), at_joint)
     }
 
     /// The same as a full matrix.

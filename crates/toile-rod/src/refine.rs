@@ -19,6 +19,8 @@ pub struct RodSpec {
     pub clamp: Clamp,
     /// Its shape without load.
     pub natural: NaturalCurvature,
+    /// Whether it is kept in the plane of d₂ and d₃.
+    pub planar: bool,
 }
 
 /// An equilibrium with its discretisation.
@@ -41,8 +43,30 @@ const COMPARED: usize = 21;
 impl RodSpec {
     /// The rod with equal elements.
     pub fn build(&self, elements: usize) -> Result<Rod, RodError> {
-        Rod::new(self.model, elements, self.length, self.section, self.clamp)?
-            .with_natural_curvature(&self.natural)
+        let rod = Rod::new(self.model, elements, self.length, self.section, self.clamp)?;
+        Ok(rod.with_natural_curvature(&self.natural)?.with_planar(self.planar))
+    }
+
+    /// The rod with equal elements, cut where others grow from it: at these parts of its length. Also returns their joints.
+    pub fn build_cut(&self, elements: usize, at: &[f64]) -> Result<(Rod, Vec<usize>), RodError> {
+        let whole = self.build(elements)?;
+        let edge = self.length / elements as f64;
+        let mut cuts: Vec<f64> = (0..=elements).map(|i| edge * i as f64).collect();
+        // A cut beside a joint is that joint.
+        let near = |cuts: &[f64], s: f64| cuts.iter().position(|c| (c - s).abs() < 1e-6 * edge);
+        for part in at {
+            let s = part.clamp(0.0, 1.0) * self.length;
+            if near(&cuts, s).is_none() {
+                cuts.push(s);
+            }
+        }
+        cuts.sort_by(f64::total_cmp);
+        let lengths: Vec<f64> = cuts.windows(2).map(|w| w[1] - w[0]).collect();
+        let rod = Rod::with_lengths(self.model, lengths, self.section, *whole.clamp())?
+            .with_natural_curvature(&self.natural)?
+            .with_planar(self.planar);
+        let joint = |part: &f64| near(&cuts, part.clamp(0.0, 1.0) * self.length).unwrap_or(0);
+        Ok((rod, at.iter().map(joint).collect()))
     }
 
     /// Equilibrium on `elements` elements, halved until the estimated error at 21 stations, of positions over the length and

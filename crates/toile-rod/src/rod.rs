@@ -128,6 +128,7 @@ pub struct Rod {
     rest_moment: Vec<Vec3>,
     /// ½ ∫ κ̄ᵀ K κ̄ \[J\].
     rest_energy: f64,
+    planar: bool,
 }
 
 impl Rod {
@@ -183,8 +184,16 @@ impl Rod {
             return Err(RodError::Frame { by: by.max((clamp.frame.determinant() - 1.0).abs()) });
         }
         let length = lengths.iter().sum();
-        let mut rod =
-            Self { model, lengths, length, section, clamp, rest_moment: vec![], rest_energy: 0.0 };
+        let mut rod = Self {
+            model,
+            lengths,
+            length,
+            section,
+            clamp,
+            rest_moment: vec![],
+            rest_energy: 0.0,
+            planar: false,
+        };
         rod.clamp.frame = crate::rotation::straightened(&rod.clamp.frame);
         rod.rest_moment = vec![Vec3::zeros(); rod.blocks()];
         Ok(rod)
@@ -263,6 +272,18 @@ impl Rod {
     /// Stiffness and mass.
     pub fn section(&self) -> &Section {
         &self.section
+    }
+    /// The same rod kept in the plane of d₂ and d₃ (or free of it): it bends about d₁ only, and stability counts motions in that
+    /// plane. Loads and natural curvature must lie in it; what acts across is ignored.
+    pub fn with_planar(self, planar: bool) -> Self {
+        Self { planar, ..self }
+    }
+    /// Whether it is kept in a plane.
+    pub fn is_planar(&self) -> bool {
+        self.planar
+    }
+    pub(crate) fn kind(&self) -> (Model, bool) {
+        (self.model, self.planar)
     }
     /// Where it is held.
     pub fn clamp(&self) -> &Clamp {

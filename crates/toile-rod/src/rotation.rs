@@ -54,6 +54,11 @@ pub fn straightened(r: &Mat3) -> Mat3 {
     r * (Mat3::identity() * 3.0 - r.transpose() * r) * 0.5
 }
 
+/// The vector along the axis of a rotation, as long as its angle.
+pub fn axial_angle(rotation: &Mat3) -> Vec3 {
+    nalgebra::Rotation3::from_matrix_unchecked(straightened(rotation)).scaled_axis()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -124,7 +124,7 @@ impl<E: StencilEnergy<N>, const N: usize, const K: usize> Group<E, N, K> {
                 let begin = first[node as usize];
                 let out = &mut x.as_mut_slice()[at..at + size];
                 if E::TRANSLATION_INVARIANT && size == 3 {
-                    state.relative(begin..begin + size, origin, out);
+                    out.copy_from_slice(&state.relative(begin, origin));
                 } else {
                     out.copy_from_slice(&state.coordinates()[begin..begin + size]);
                 }

@@ -6,9 +6,10 @@ use toile_io::{
 };
 use toile_num::parallel::try_map;
 use toile_rod::{
-    Assembly, AssemblyInversion, AssemblySettings, ClampMotion, Closing, Fibre, FibreInversion,
-    Fit, Loads, Prior, RefinedEquilibrium, RodError, RodState, SettleSettings, Settled,
-    StaticSettings, StepSettings, distances, fit, invert_fibre,
+    Assembly, AssemblyInversion, AssemblySettings, Branch, ClampMotion, Closing,
+    DiscreteEquilibrium, Fibre, FibreInversion, Fit, Growth, Loads, Prior, RefinedEquilibrium,
+    RodEquilibrium, RodError, RodSpec, RodState, SettleSettings, Settled, StaticSettings, Station,
+    StepSettings, Tree, Vec3, distances, fit, invert_fibre,
 };
 
 /// A draped rod: what went in and what came out.
@@ -16,8 +17,20 @@ use toile_rod::{
 pub struct RodDrape {
     /// The rod of the scene.
     pub loaded: LoadedRod,
-    /// Its equilibrium and the elements it took.
+    /// Its equilibrium and the elements it took. Of a discrete rod: helices of its curvatures, and its own certificate.
     pub result: RefinedEquilibrium,
+    /// The nodes of a discrete rod.
+    pub nodes: Option<DiscreteEquilibrium>,
+}
+
+impl RodDrape {
+    /// `count` stations at equal arclengths, clamp first.
+    pub fn stations(&self, count: usize) -> Vec<Station> {
+        match &self.nodes {
+            Some(nodes) => nodes.equal_stations(count),
+            None => self.result.rod.equal_stations(&self.result.equilibrium.q, count),
+        }
+    }
 }
 
 /// Why the rods of a scene could not be treated at all.
@@ -47,6 +60,18 @@ pub enum RodSceneError {
     /// Nothing says how to go through time.
     #[error("the scene has no table [time]; add for example\n[time]\nstep = 0.001\nduration = 1.0")]
     NoTime,
+    /// Rods that grow from others, or of nodes, where they cannot be solved.
+    #[error(
+        "rod {rod} {}: `drape` without colliders solves it, motion and contact know only rods that stand alone, made of super-helices or \
+         super-clothoids",
+        if *.discrete { "is a discrete rod" } else { "grows from another" }
+    )]
+    Alone {
+        /// Which, counted from 0.
+        rod: usize,
+        /// Whether it is made of nodes.
+        discrete: bool,
+    },
     /// Rods that may touch something.
     #[error("rods with colliders or `self_contact` come to rest by falling: `rest_rods` does that")]
     Contact,
@@ -84,15 +109,116 @@ pub fn drape_rods(
         return Err(RodSceneError::OnlyHair);
     }
     let gravity = scene_gravity(scene);
-    let rods = load_rods(scene)?;
+    let all = load_rods(scene)?;
+    if all.iter().any(|rod| rod.growth.is_some()) {
+        return drape_trees(all, gravity, settings);
+    }
     let one = |rod: usize| {
-        let LoadedRod { spec, elements, accuracy, .. } = &rods[rod];
+        let LoadedRod { spec, elements, accuracy, discrete, .. } = &all[rod];
+        let failed = |source| RodSceneError::Rod { rod, source };
+        if *discrete {
+            let found = drape_discrete(spec, *elements, gravity, settings).map_err(failed)?;
+            return Ok::<_, RodSceneError>((found.0, Some(found.1)));
+        }
         let loads = Loads::weight(&spec.section, gravity);
-        spec.equilibrium(*elements, &loads, *accuracy, settings)
-            .map_err(|source| RodSceneError::Rod { rod, source })
+        let found = spec.equilibrium(*elements, &loads, *accuracy, settings).map_err(failed)?;
+        Ok((found, None))
     };
-    let results = try_map(rods.len(), 1, one)?;
-    Ok(rods.into_iter().zip(results).map(|(loaded, result)| RodDrape { loaded, result }).collect())
+    let results = try_map(all.len(), 1, one)?;
+    let drape = |(loaded, (result, nodes))| RodDrape { loaded, result, nodes };
+    Ok(all.into_iter().zip(results).map(drape).collect())
+}
+
+fn drape_discrete(
+    spec: &RodSpec,
+    n: usize,
+    gravity: Vec3,
+    settings: &StaticSettings,
+) -> Result<(RefinedEquilibrium, DiscreteEquilibrium), RodError> {
+    let nodes = spec.discrete_equilibrium(n, gravity, settings.max_steps)?;
+    let built = spec.build(n)?;
+    let stations = nodes.equal_stations(n + 1);
+    let bend = |w: &[Station]| {
+        let turned = w[0].frame.transpose() * w[1].frame;
+        let between = toile_rod::axial_angle(&turned);
+        between / (w[1].s - w[0].s)
+    };
+    let equilibrium = RodEquilibrium {
+        q: stations.windows(2).map(bend).collect(),
+        elastic_energy: nodes.elastic_energy,
+        load_energy: nodes.load_energy,
+        steps: nodes.steps,
+        escapes: 0,
+        fraction: 1.0,
+        certificate: nodes.certificate.clone(),
+    };
+    Ok((RefinedEquilibrium { rod: built, equilibrium, error: None }, nodes))
+}
+
+/// Rods that grow from each other, with their elements cut where others grow; elements are kept.
+fn drape_trees(
+    all: Vec<LoadedRod>,
+    gravity: Vec3,
+    settings: &StaticSettings,
+) -> Result<Vec<RodDrape>, RodSceneError> {
+    if let Some(rod) = all.iter().position(|r| r.discrete) {
+        return Err(RodSceneError::Alone { rod, discrete: true });
+    }
+    let mut branches: Vec<Branch> = Vec::with_capacity(all.len());
+    let mut joints: Vec<Option<usize>> = vec![None; all.len()];
+    for (rod, loaded) in all.iter().enumerate() {
+        let borne: Vec<(usize, f64)> = (all.iter().enumerate())
+            .filter_map(|(i, r)| r.growth.filter(|g| g.parent == rod).map(|g| (i, g.at)))
+            .collect();
+        let cuts: Vec<f64> = borne.iter().map(|b| b.1).collect();
+        let (built, found) = loaded
+            .spec
+            .build_cut(loaded.elements, &cuts)
+            .map_err(|source| RodSceneError::Rod { rod, source })?;
+        for ((i, _), joint) in borne.iter().zip(found) {
+            joints[*i] = Some(joint);
+        }
+        let growth = loaded.growth.map(|g| Growth {
+            parent: g.parent,
+            joint: joints[rod].unwrap_or(0),
+            turn: g.turn,
+        });
+        branches.push(Branch { rod: built, growth });
+    }
+    let failed = |source| RodSceneError::Rod { rod: 0, source };
+    let tree = Tree::new(branches).map_err(failed)?;
+    let found = tree.equilibrium(&gravity, settings).map_err(failed)?;
+    let rods = tree.placed(&found.q).map_err(failed)?;
+    let mut from = 0;
+    let mut out = Vec::with_capacity(all.len());
+    for (i, (loaded, rod)) in all.into_iter().zip(rods).enumerate() {
+        let q = found.q[from..from + rod.blocks()].to_vec();
+        from += rod.blocks();
+        // What belongs to the whole tree is counted once.
+        let mut certificate = found.certificate.clone();
+        if i > 0 {
+            certificate.negative_modes = 0;
+        }
+        let whole = |x: f64| if i == 0 { x } else { 0.0 };
+        let equilibrium = RodEquilibrium {
+            q,
+            elastic_energy: whole(found.elastic_energy),
+            load_energy: whole(found.load_energy),
+            steps: if i == 0 { found.steps } else { 0 },
+            escapes: if i == 0 { found.escapes } else { 0 },
+            fraction: found.fraction,
+            certificate,
+        };
+        let result = RefinedEquilibrium { rod, equilibrium, error: None };
+        out.push(RodDrape { loaded, result, nodes: None });
+    }
+    Ok(out)
+}
+
+/// Refuses rods that only `drape` can solve.
+fn standing_alone(rods: &[LoadedRod]) -> Result<(), RodSceneError> {
+    let rod = rods.iter().position(|r| r.growth.is_some() || r.discrete);
+    rod.map_or(Ok(()), |rod| Err(RodSceneError::Alone { rod, discrete: rods[rod].discrete }))
 }
 
 /// Rods at rest on colliders and each other.
@@ -126,6 +252,7 @@ pub fn rest_rods(
         return Err(RodSceneError::OnlyHair);
     }
     let loaded = load_rods(scene)?;
+    standing_alone(&loaded)?;
     let mut fibres = Vec::new();
     for (rod, one) in loaded.iter().enumerate() {
         let built =
@@ -185,10 +312,7 @@ pub fn invert_rods(scene: &Scene) -> Result<(Vec<RodInversion>, Vec<String>), Ro
     Ok((invert_all(fibres, scene_gravity(scene))?, notes))
 }
 
-fn invert_all(
-    fibres: Vec<DrawnFibre>,
-    gravity: toile_rod::Vec3,
-) -> Result<Vec<RodInversion>, RodSceneError> {
+fn invert_all(fibres: Vec<DrawnFibre>, gravity: Vec3) -> Result<Vec<RodInversion>, RodSceneError> {
     let one = |rod: usize| {
         let drawn = &fibres[rod];
         let solve = || {
@@ -306,8 +430,12 @@ pub fn rod_assembly(scene: &Scene) -> Result<(Assembly, Time, Vec<String>), RodS
     };
     // Rods that are only drawn are told apart by having no length of their own.
     let mut described = scene.clone();
-    described.rods.retain(|rod| rod.length.is_some() && rod.clamp.is_some());
-    for (rod, loaded) in load_rods(&described)?.into_iter().enumerate() {
+    described
+        .rods
+        .retain(|rod| rod.length.is_some() && (rod.clamp.is_some() || rod.parent.is_some()));
+    let known = load_rods(&described)?;
+    standing_alone(&known)?;
+    for (rod, loaded) in known.into_iter().enumerate() {
         let built = loaded
             .spec
             .build(loaded.elements)
@@ -316,7 +444,7 @@ pub fn rod_assembly(scene: &Scene) -> Result<(Assembly, Time, Vec<String>), RodS
         add(format!("rod {rod}"), built, q, loaded.radius);
     }
     let mut drawn = scene.clone();
-    drawn.rods.retain(|rod| rod.length.is_none() || rod.clamp.is_none());
+    drawn.rods.retain(|rod| rod.length.is_none() || rod.clamp.is_none() && rod.parent.is_none());
     let (strands, mut notes) = load_drawn(&drawn)?;
     for found in invert_all(strands, gravity)? {
         add(found.drawn.name, found.result.rod, found.fit.q, found.drawn.radius);

@@ -327,3 +327,97 @@ fn a_strand_of_a_million_points_is_read() {
     assert!([0, 1].contains(&code(&output)), "{}", said(&output));
     assert!(said(&output).contains("1 fibre(s)"), "{}", said(&output));
 }
+
+/// A branch that grows from the middle of another, a planar rod and the discrete one, on the command line.
+#[test]
+fn trees_planar_and_discrete_rods_drape() {
+    let folder = Folder::new();
+    let plain = CURL.replace("elements = 40", "elements = 20\naccuracy = 0");
+    let twig = r#"
+[[rod]]
+elements = 8
+length = 0.15
+bending_stiffness = [1.0e-6, 1.0e-6]
+twisting_stiffness = 7.0e-7
+linear_density = 2.0e-5
+parent = { rod = 0, at = 0.52, d1 = [1, 0, 0], d2 = [0, 0, 1], d3 = [0, -1, 0] }
+"#;
+    folder.write("tree.toml", &format!("{plain}{twig}"));
+    let output = toile(&folder, &["drape", "tree.toml", "--out", "tree", "--stations", "26"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let (trunk, branch) =
+        (table(folder.0.join("tree/rod_0.csv")), table(folder.0.join("tree/rod_1.csv")));
+    // The branch starts where it grows: 0.52 of the trunk is station 13 of 26.
+    for c in 1..4 {
+        assert!((trunk[13][c] - branch[0][c]).abs() < 1e-9, "{:?} {:?}", trunk[13], branch[0]);
+    }
+    // Its weight pulls the trunk down: alone it ends higher.
+    folder.write("alone.toml", &plain);
+    assert_eq!(code(&toile(&folder, &["drape", "alone.toml", "--out", "alone"])), 0);
+    let alone = table(folder.0.join("alone/rod_0.csv"));
+    assert!(trunk[25][3] < alone[20][3] - 1e-4, "{} {}", trunk[25][3], alone[20][3]);
+    folder.write("late.toml", &format!("{}{plain}", twig.replace("rod = 0", "rod = 1")));
+    let output = toile(&folder, &["drape", "late.toml", "--out", "late"]);
+    assert!(
+        code(&output) == 2 && said(&output).contains("which is not before it"),
+        "{}",
+        said(&output)
+    );
+    folder.write("moving.toml", &format!("{plain}{twig}[time]\nstep = 0.01\nduration = 0.1\n"));
+    let output = toile(&folder, &["simulate", "moving.toml", "--out", "moving"]);
+    assert!(
+        code(&output) == 2 && said(&output).contains("grows from another"),
+        "{}",
+        said(&output)
+    );
+    // The same curl of nodes and angles.
+    folder.write("nodes.toml", &plain.replace("super-clothoid", "discrete"));
+    let output = toile(&folder, &["drape", "nodes.toml", "--out", "nodes"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let nodes = table(folder.0.join("nodes/rod_0.csv"));
+    let far = (1..4).map(|c| (nodes[20][c] - alone[20][c]).abs()).fold(0.0, f64::max);
+    assert!(far > 1e-6 && far < 0.02, "{far:e}");
+    folder.write("flat.toml", &plain.replace("[[rod]]", "[[rod]]\nplanar = true"));
+    let output = toile(&folder, &["drape", "flat.toml", "--out", "flat"]);
+    assert!(
+        code(&output) == 2 && said(&output).contains("does not stay in its plane"),
+        "{}",
+        said(&output)
+    );
+}
+
+/// Held level and hanging, a fibre tells its stiffness; held one way only, it does not.
+#[test]
+fn two_poses_identify_a_fibre() {
+    let folder = Folder::new();
+    let curl = CURL
+        .replace("elements = 40", "elements = 20\naccuracy = 0")
+        .replace("super-clothoid", "super-helix");
+    folder.write("hanging.toml", &curl);
+    let clamp = "d1 = [0, 1, 0], d2 = [0, 0, 1], d3 = [1, 0, 0]";
+    let level = curl.replace("d1 = [1, 0, 0], d2 = [0, -1, 0], d3 = [0, 0, -1]", clamp);
+    assert_ne!(level, curl);
+    folder.write("level.toml", &level);
+    for pose in ["hanging", "level"] {
+        let output = toile(&folder, &["drape", &format!("{pose}.toml"), "--out", pose]);
+        assert_eq!(code(&output), 0, "{}", said(&output));
+    }
+    let (a, b) = ("hanging/rod_0.csv", "level/rod_0.csv");
+    let output = toile(
+        &folder,
+        &["identify", a, b, "--linear-density", "2.0e-5", "--out", "found", "--json"],
+    );
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let found: serde_json::Value = serde_json::from_str(
+        &std::fs::read_to_string(folder.0.join("found/identified.json")).unwrap(),
+    )
+    .unwrap();
+    for (name, expected) in [("EI1", 1.0e-6), ("EI2", 1.0e-6), ("GJ", 7.0e-7)] {
+        let off = found[name].as_f64().unwrap() / expected - 1.0;
+        assert!(off.abs() < 1e-6, "{name}: {off:e}");
+    }
+    let output = toile(&folder, &["identify", a, a, "--out", "blind"]);
+    assert!(code(&output) == 1 && said(&output).contains("do not tell"), "{}", said(&output));
+    let output = toile(&folder, &["identify", a, "hanging.toml", "--out", "bad"]);
+    assert!(code(&output) == 2 && said(&output).contains("is no station"), "{}", said(&output));
+}

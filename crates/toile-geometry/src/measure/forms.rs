@@ -2,7 +2,7 @@
 
 use toile_num::{Matrix, Scalar, Vector};
 
-use super::hinge::part_of_angle;
+use super::hinge::part_of_unit_angle;
 use super::{Point, dihedral_angle, dot, norm};
 
 /// Coordinates of a face stencil: corners 0–2, the vertices across the edges opposite to them (9 + 9
@@ -168,7 +168,8 @@ impl FaceForms {
         let (e1, e2) = (p[1] - p[0], p[2] - p[0]);
         let area_normal = e1.cross(&e2);
         let double_area = area_normal.norm();
-        let normal = area_normal / double_area;
+        // Divisions and roots are what this costs: each is made once.
+        let normal = area_normal * (1.0 / double_area);
         let tilt = |m: usize| {
             let (a, b) = (&p[(m + 1) % 3], &p[(m + 2) % 3]);
             let EdgeRule { fold, turn } = rules[m];
@@ -188,13 +189,13 @@ impl FaceForms {
                 let ad = point(3 + m) - a;
                 // Seen along a→b the second triangle is clockwise.
                 let n = ad.cross(&e);
-                let double_area = n.norm();
-                tilt = part_of_angle(n.dot(&outward), n.dot(&normal), fold);
-                let normal = n / double_area;
+                let inverse_area = 1.0 / n.norm();
+                let other = n * inverse_area;
+                tilt = part_of_unit_angle(other.dot(&outward), other.dot(&normal), fold);
                 second = SecondWing {
-                    normal,
-                    outward: normal.cross(&tangent),
-                    inverse_altitude: length / double_area,
+                    normal: other,
+                    outward: other.cross(&tangent),
+                    inverse_altitude: length * inverse_area,
                     foot: ad.dot(&tangent) * inverse_length,
                 };
             }

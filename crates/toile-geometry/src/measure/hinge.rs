@@ -48,6 +48,18 @@ pub(super) fn part_of_angle(sin: f64, cos: f64, part: f64) -> (f64, f64) {
     }
 }
 
+/// [`part_of_angle`] of a vector of length one.
+#[inline(always)]
+pub(super) fn part_of_unit_angle(sin: f64, cos: f64, part: f64) -> (f64, f64) {
+    if part == 0.5 {
+        let half = (0.5 + 0.5 * cos.abs()).sqrt();
+        let other = 0.5 * sin / half;
+        if cos >= 0.0 { (other, half) } else { (half.copysign(sin), other.abs()) }
+    } else {
+        part_of_angle(sin, cos, part)
+    }
+}
+
 impl Hinge {
     /// Hinge with first apex `c`, edge `a`→`b`, second apex `d`.
     pub fn new(c: &Point, a: &Point, b: &Point, d: &Point) -> Self {

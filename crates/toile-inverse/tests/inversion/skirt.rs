@@ -2,10 +2,9 @@
 
 use toile_contact::{Collider, Shape};
 use toile_geometry::measure::NormalRule;
-use toile_geometry::{Vec3, generate};
-use toile_inverse::Garment;
+use toile_geometry::{TriMesh, Vec3, generate};
 use toile_inverse::gallery::Skirt;
-use toile_inverse::{InverseError, InverseSettings, invert};
+use toile_inverse::{Garment, InverseError, InverseSettings, LayerContact, invert};
 use toile_sim::dynamics::Simulator;
 use toile_sim::{Shell, ShellMaterial};
 
@@ -184,4 +183,45 @@ fn a_slope_holds_above_its_friction_and_the_diagnosis_knows_it_below() {
     let least = slips.diagnosis.least_friction.unwrap();
     assert!((least / angle.tan() - 1.0).abs() < 0.02, "{least} {}", angle.tan());
     assert!(slips.certificate.reason.contains("too slippery"), "{}", slips.certificate.reason);
+}
+
+/// A sheet that lies on another one touches no collider and is held all the same.
+#[test]
+fn a_layer_on_a_layer_is_held() {
+    let table = Shape::plane(Vec3::zeros(), Vec3::z()).unwrap();
+    let table = Collider::fixed(table).with_friction(0.5).unwrap().with_gap(1e-3).unwrap();
+    let sheet = |divisions: usize, width: f64, height: f64| {
+        let mut mesh = generate::sheet(divisions, width);
+        mesh.positions.iter_mut().for_each(|p| p.z = height);
+        mesh
+    };
+    let shell = |mesh: TriMesh| Shell {
+        topology: mesh.topology,
+        rest_positions: mesh.positions.clone(),
+        positions: mesh.positions,
+        material: FELT,
+        areal_density: 0.2,
+        pins: Vec::new(),
+        seams: Vec::new(),
+    };
+    let garment = |upper: f64| Garment {
+        shells: vec![shell(sheet(5, 0.3, 1e-3)), shell(sheet(4, 0.2, upper))],
+        gravity: Vec3::new(0.0, 0.0, -9.81),
+        colliders: vec![table.clone()],
+        self_contact: Some(LayerContact { thickness: 1e-3, friction: 0.4 }),
+    };
+    let settings =
+        InverseSettings { drift_time: 0.0, naive_sag: false, ..InverseSettings::default() };
+    let found = invert(&garment(2e-3), &settings, |_| true).unwrap();
+    assert!(found.certificate.certified, "{}", found.certificate.reason);
+    let carried: f64 = found
+        .contacts
+        .iter()
+        .filter(|c| c.contact.key.between_layers())
+        .map(|c| c.force.z.abs())
+        .sum();
+    let weight = 0.2 * 0.2 * 0.2 * 9.81;
+    assert!((carried - weight).abs() < 1e-3 * weight, "{carried} N of {weight} N");
+    let high = invert(&garment(5e-3), &settings, |_| true);
+    assert!(matches!(high, Err(InverseError::Unheld { .. })));
 }

@@ -160,6 +160,23 @@ fn two_poses_tell_stiffness_and_nature() {
     let rest = level.0.rest();
     let off = found.natural.iter().zip(&rest).map(|(a, b)| (a - b).amax()).fold(0.0, f64::max);
     assert!(off < 1e-6 * 9.0 && found.spread < 1e-5, "{off:e} {:e}", found.spread);
+    // From tables of stations, as they are written: exact for helices between them.
+    let tables = [&level, &hanging].map(|(rod, _)| {
+        let rod = Rod::new(Model::SuperHelix, 20, 0.4, section, *rod.clamp()).unwrap();
+        let rod = rod.with_natural_curvature(&natural).unwrap();
+        let loads = Loads::weight(&section, gravity);
+        let q = equilibrium(&rod, &loads, &StaticSettings::default()).unwrap().q;
+        rod.equal_stations(&q, 21)
+    });
+    let (found, middles) = toile_rod::identify_stations(&tables, gravity).unwrap();
+    assert!(middles.len() == 20 && (middles[0] - 0.01).abs() < 1e-12);
+    for c in 0..3 {
+        let off = found.ratios[c].value.unwrap() / k[c] - 1.0;
+        assert!(off.abs() < 1e-6, "{c}: {off:e}");
+    }
+    let short = vec![tables[0].clone(), tables[1][..9].to_vec()];
+    let refused = toile_rod::identify_stations(&short, gravity).unwrap_err().to_string();
+    assert!(refused.contains("pose 1 has 9 stations"), "{refused}");
     // A fibre that stays in a plane says nothing of bending across it, nor of twist.
     let straight = |tangent: Vec3| {
         let frame = Mat3::from_columns(&[Vec3::y(), tangent.cross(&Vec3::y()), tangent]);

@@ -1,5 +1,6 @@
 //! Physics of rods against closed forms, the checks of the literature and independent solutions.
 
+mod checks;
 mod contact;
 mod inverse;
 mod models;

@@ -20,6 +20,7 @@ fn curl(model: Model) -> RodSpec {
             frame: Mat3::from_columns(&[Vec3::x(), -Vec3::y(), -Vec3::z()]),
         },
         natural: NaturalCurvature::polynomials([vec![25.0], vec![5.0], vec![12.0]]),
+        planar: false,
     }
 }
 
@@ -55,4 +56,42 @@ fn three_models_reach_one_equilibrium() {
     assert!((3.5..4.5).contains(&order(&clothoids)), "{clothoids:?}");
     // The same number of unknowns and edges: smooth elements are ahead.
     assert!(helices[1] < discrete[1] && clothoids[1] < 0.01 * discrete[0]);
+}
+
+/// In its plane a rod of planar elements is the rod in space; across it nothing gives way.
+#[test]
+fn planar_rods_are_those_in_space_that_stay_in_their_plane() {
+    let section =
+        Section { bending_stiffness: [1.0, 0.2], twisting_stiffness: 0.3, linear_density: 1.0 };
+    let spec = |planar, tangent: Vec3| RodSpec {
+        model: Model::SuperClothoid,
+        length: 1.0,
+        section,
+        clamp: Clamp {
+            position: Vec3::zeros(),
+            frame: Mat3::from_columns(&[Vec3::y(), tangent.cross(&Vec3::y()), tangent]),
+        },
+        natural: NaturalCurvature::polynomials([vec![0.4], vec![], vec![]]),
+        planar,
+    };
+    let loads = Loads::weight(&section, Vec3::new(0.0, 0.0, -1.5));
+    let [flat, free] = [true, false].map(|planar| {
+        let rod = spec(planar, Vec3::x()).build(10).unwrap();
+        let found = equilibrium(&rod, &loads, &StaticSettings::default()).unwrap();
+        assert!(found.certificate.certified, "{}", found.certificate.reason);
+        (rod.equal_stations(&found.q, 11), found.certificate)
+    });
+    assert!(error(&flat.0, &free.0) < 1e-10, "{:e}", error(&flat.0, &free.0));
+    // Sideways it is five times as soft: the lowest motion of the free rod is not that of the planar one.
+    assert!(flat.1.stability.unwrap() > 1.5 * free.1.stability.unwrap());
+    // Upright, the free rod falls about its weak axis first; the planar one knows only the strong one.
+    let upright = spec(true, Vec3::z());
+    let straight = RodSpec { natural: NaturalCurvature::default(), ..upright };
+    let threshold = |planar| {
+        let rod = RodSpec { planar, ..straight.clone() }.build(20).unwrap();
+        let unit = Loads::weight(&section, Vec3::new(0.0, 0.0, -1.0));
+        1.0 / (1.0 - toile_rod::stability_margin(&rod, &rod.rest(), &unit).unwrap())
+    };
+    assert!((threshold(true) / 7.837347 - 1.0).abs() < 1e-4, "{}", threshold(true));
+    assert!((threshold(false) / (0.2 * 7.837347) - 1.0).abs() < 1e-4, "{}", threshold(false));
 }

@@ -232,3 +232,46 @@ fn an_inverted_fibre_stays_for_ten_thousand_steps() {
         assert!(away < 1e-9, "{model:?}: {away:e}");
     }
 }
+
+/// Spun about the vertical, a rod comes to rest in the turning frame where weight, centrifugal force and bending balance.
+#[test]
+fn a_spinning_rod_finds_its_steady_state() {
+    let spin = Vec3::new(0.0, 0.0, 3.0);
+    let frame = Mat3::from_columns(&[Vec3::y(), Vec3::z(), Vec3::x()]);
+    let clamp = Clamp { position: Vec3::new(0.3, 0.0, 0.0), frame };
+    let gravity = Vec3::new(0.0, 0.0, -2.0);
+    for model in MODELS {
+        let rod = Rod::new(model, 4, 1.0, UNIT, clamp).unwrap();
+        let mut moving = rod.clone();
+        let mut state = RodState::at_rest(rod.rest());
+        let settings = StepSettings { damping: 0.3, ..StepSettings::new(1e-2) };
+        // The clamp goes round the axis, exactly.
+        for i in 0..4000 {
+            let round = turn(&spin, 1e-2 * f64::from(i));
+            let position = round * clamp.position;
+            moving.set_clamp(Clamp { position, frame: round * clamp.frame });
+            let velocity = spin.cross(&position);
+            let acceleration = spin.cross(&velocity);
+            let mut motion = ClampMotion { velocity, acceleration, spin, spin_rate: Vec3::zeros() };
+            step(&mut moving, &mut state, &gravity, &mut motion, &settings).unwrap();
+        }
+        let rate = state.rate.iter().map(|k| k.norm()).fold(0.0, f64::max);
+        assert!(rate < 1e-6, "{model:?}: {rate:e}");
+        // In the turning frame: virtual work of weight and centrifugal force, by quadrature on the rod at rest there.
+        let mut forces = nalgebra::DVector::<f64>::zeros(3 * rod.blocks());
+        let pieces = 400;
+        for i in 0..pieces {
+            let s = (f64::from(i) + 0.5) / f64::from(pieces);
+            let (r, j, _) = rod.jacobian(&state.q, s);
+            let out = Vec3::new(r.x, r.y, 0.0) * spin.norm_squared();
+            forces += j.tr_mul(&(gravity + out)) / f64::from(pieces);
+        }
+        let held = rod.elastic(&state.q);
+        for (b, k) in held.iter().enumerate() {
+            for c in 0..3 {
+                let off = k[c] - forces[3 * b + c];
+                assert!(off.abs() < 2e-4 * forces.amax(), "{model:?} {b} {c}: {off:e}");
+            }
+        }
+    }
+}

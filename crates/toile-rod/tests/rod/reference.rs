@@ -124,6 +124,7 @@ fn the_estimated_error_is_the_true_one() {
             section: case.section,
             clamp: case.clamp,
             natural: case.natural.clone(),
+            planar: false,
         };
         let loads = Loads::weight(&case.section, case.gravity);
         let found = spec.equilibrium(40, &loads, 2e-7, &StaticSettings::default()).unwrap();

@@ -202,3 +202,40 @@ fn drawn_hair_in_contact_stays_where_it_was_drawn() {
     let sag = scene.with_natures(&shapes).unwrap().drift(0.1).unwrap();
     assert!(drift < 1e-4 && sag > 1e-2, "drift {drift:e}, sag {sag:e}");
 }
+
+/// A fibre that lies on a turning ball is dragged along and springs back: every exact solver of the kernel goes the same way.
+#[test]
+fn exact_solvers_take_one_way_on_a_turning_ball() {
+    let section =
+        Section { bending_stiffness: [5e-7; 2], twisting_stiffness: 3e-7, linear_density: 5e-5 };
+    let frame = Mat3::from_columns(&[Vec3::y(), Vec3::z(), Vec3::x()]);
+    let clamp = Clamp { position: Vec3::new(-0.06, 0.0, 0.0515), frame };
+    let rod = Rod::new(Model::SuperClothoid, 8, 0.12, section, clamp).unwrap();
+    let state = RodState::at_rest(rod.rest());
+    let fibre = Fibre { rod, state, motion: ClampMotion::default(), radius: 1e-3 };
+    let way = |solver: &str| {
+        let turning = Vec3::new(6.0, 1.0, 3.0);
+        let motion = toile_contact::Motion::steady(Vec3::zeros(), Vec3::zeros(), turning).unwrap();
+        let ball = Collider::new(Shape::sphere(Vec3::zeros(), 0.05).unwrap(), motion).unwrap();
+        let ball = ball.with_friction(0.4).unwrap().with_gap(0.0).unwrap();
+        let scene =
+            Assembly::new(vec![fibre.clone()], vec![ball], settings(2e-3, 9.81, None)).unwrap();
+        let mut scene = scene.solved_by(solver).unwrap();
+        scene.settings.tolerance = 1e-10;
+        scene.settings.max_sweeps = 5000;
+        let mut tips = Vec::new();
+        for _ in 0..150 {
+            scene.step().unwrap();
+            tips.push(scene.points(0)[8]);
+        }
+        tips
+    };
+    let sweeps = way("gauss-seidel");
+    let far = |a: &[Vec3]| a.iter().zip(&sweeps).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+    let dragged = sweeps.iter().map(|p| p.y.abs()).fold(0.0, f64::max);
+    assert!(dragged > 1e-3, "the ball drags nothing: {dragged:e}");
+    for solver in ["newton", "admm", "projected-gradient", "cadoux"] {
+        let other = far(&way(solver));
+        assert!(other < 1e-5, "{solver}: {other:e}");
+    }
+}

@@ -63,6 +63,7 @@ fn rods() -> [(&'static str, RodSpec, f64); 3] {
         section,
         clamp: clamped(tangent),
         natural: NaturalCurvature::polynomials(natural),
+        planar: false,
     };
     [
         (

@@ -1,0 +1,152 @@
+//! Checks of the literature that stand for themselves: see the table in the book.
+
+use toile_rod::{
+    Clamp, ClampMotion, Loads, Mat3, Model, NaturalCurvature, Rod, RodState, Section, StepSettings,
+    Vec3, acceleration, hessian, invert_fibre, mass_matrix, natural_curvature_at, stability_margin,
+    step,
+};
+
+const UNIT: Section =
+    Section { bending_stiffness: [1.0; 2], twisting_stiffness: 1.0, linear_density: 1.0 };
+const MODELS: [Model; 2] = [Model::SuperHelix, Model::SuperClothoid];
+
+fn along_x() -> Clamp {
+    let frame = Mat3::from_columns(&[Vec3::y(), Vec3::z(), Vec3::x()]);
+    Clamp { position: Vec3::zeros(), frame }
+}
+
+fn upright() -> Clamp {
+    Clamp { position: Vec3::zeros(), frame: Mat3::identity() }
+}
+
+/// A smooth curvature in a plane, read off at the middles of elements or at joints: tips of both models converge at the second
+/// order to one place, and their energies to one value.
+#[test]
+fn sampled_curvatures_converge_at_the_second_order() {
+    let kappa = |s: f64| Vec3::new(2.0 * (3.0 * s).sin() + 1.0, 0.0, 0.0);
+    let sampled = |model, n: usize| {
+        let rod = Rod::new(model, n, 1.0, UNIT, along_x()).unwrap();
+        let at = |i: usize| match model {
+            Model::SuperHelix => (i as f64 + 0.5) / n as f64,
+            Model::SuperClothoid => i as f64 / n as f64,
+        };
+        let q: Vec<Vec3> = (0..rod.blocks()).map(|i| kappa(at(i))).collect();
+        let energy: f64 = rod.elastic(&q).iter().zip(&q).map(|(k, q)| 0.5 * k.dot(q)).sum();
+        (rod.stations(&q, &[1.0])[0].position, energy)
+    };
+    // The planar curve itself, by its angle.
+    let angle = |s: f64| 2.0 / 3.0 * (1.0 - (3.0 * s).cos()) + s;
+    let (mut tip, cells) = (Vec3::zeros(), 20_000);
+    for i in 0..cells {
+        let s = (f64::from(i) + 0.5) / f64::from(cells);
+        // Bending about d₁ = y turns the tangent from x to −z.
+        tip += Vec3::new(angle(s).cos(), 0.0, -angle(s).sin()) / f64::from(cells);
+    }
+    let energy = {
+        let square = |s: f64| 0.5 * kappa(s).x.powi(2);
+        (0..cells).map(|i| square((f64::from(i) + 0.5) / f64::from(cells))).sum::<f64>()
+            / f64::from(cells)
+    };
+    for model in MODELS {
+        let off = |n| {
+            let (at, e) = sampled(model, n);
+            ((at - tip).norm(), (e - energy).abs())
+        };
+        let (coarse, fine) = (off(20), off(40));
+        let order = (coarse.0 / fine.0).log2();
+        assert!((1.9..2.1).contains(&order), "{model:?}: {coarse:?} {fine:?}");
+        assert!(fine.1 < 2e-3 && coarse.1 / fine.1 > 3.5, "{model:?}: {coarse:?} {fine:?}");
+    }
+}
+
+/// A straight rod has no inertia against twist; the implicit step does not mind.
+#[test]
+fn a_straight_rod_has_no_inertia_against_twist() {
+    for model in MODELS {
+        let rod = Rod::new(model, 5, 1.0, UNIT, along_x()).unwrap();
+        let q = vec![Vec3::zeros(); rod.blocks()];
+        let mass = mass_matrix(&rod, &q).unwrap();
+        for b in 0..rod.blocks() {
+            assert!(mass.column(3 * b + 2).amax() < 1e-15 && mass[(3 * b, 3 * b)] > 1e-6);
+        }
+        let mut state = RodState::at_rest(q);
+        state.rate[1] = Vec3::new(0.1, -0.2, 3.0);
+        let gravity = Vec3::new(0.0, 0.0, -9.81);
+        let still = ClampMotion::default();
+        let a = acceleration(&rod, &state, &gravity, &still, &StepSettings::new(1e-3)).unwrap();
+        assert!(a.iter().all(|k| k.iter().all(|x| x.is_finite())));
+        assert!(a[0].x.abs() > 1.0, "{}", a[0]);
+    }
+}
+
+/// For equal elements and K₀ = K₁ = K₂ the sufficient bound on stiffness, min K/ρA > −μ(𝕊)/ℓ, is the exact one; and a rod a little
+/// beyond it on either side stands, or falls.
+#[test]
+fn the_sufficient_bound_is_exact_for_equal_elements() {
+    let n = 6;
+    let loads = Loads::weight(&UNIT, Vec3::new(0.0, 0.0, -1.0));
+    let rod = Rod::new(Model::SuperHelix, n, 1.0, UNIT, along_x()).unwrap();
+    let q: Vec<Vec3> = (0..n).map(|i| Vec3::new(0.9 * (i as f64).cos(), -1.2, 0.7)).collect();
+    let edge = 1.0 / n as f64;
+    let mut loading = hessian(&rod, &q, &loads).unwrap();
+    for i in 0..3 * n {
+        loading[(i, i)] -= edge;
+    }
+    let least = loading.symmetric_eigenvalues().min();
+    let margin = stability_margin(&rod, &q, &loads).unwrap();
+    assert!((margin - (1.0 + least / edge)).abs() < 1e-9, "{margin} {least}");
+    // Upright, by dynamics: threshold 7.987 for four elements.
+    for (gamma, stands) in [(7.987 * 0.97, true), (7.987 * 1.03, false)] {
+        let gravity = Vec3::new(0.0, 0.0, -gamma);
+        let mut rod = Rod::new(Model::SuperHelix, 4, 1.0, UNIT, upright()).unwrap();
+        let mut state = RodState::at_rest(vec![Vec3::new(1e-4, 0.0, 0.0); 4]);
+        let mut still = ClampMotion::default();
+        let settings = StepSettings { damping: 0.02, ..StepSettings::new(1e-2) };
+        for _ in 0..3000 {
+            step(&mut rod, &mut state, &gravity, &mut still, &settings).unwrap();
+        }
+        let bent = state.q.iter().map(|k| k.norm()).fold(0.0, f64::max);
+        assert_eq!(bent < 1e-4, stands, "{gamma}: {bent:e}");
+    }
+}
+
+/// Two framings of one curve: the natural curve of an isotropic rod is the same, that of another is not, and the inversion says so.
+/// Without weight the nature is the shape in both.
+#[test]
+fn natures_depend_on_the_frame_only_where_the_section_does() {
+    let n = 120;
+    let length = 2.0;
+    let framed = |section: Section, turning: f64| {
+        let rod = Rod::new(Model::SuperClothoid, n, length, section, along_x()).unwrap();
+        let q: Vec<Vec3> = (0..=n)
+            .map(|i| {
+                let theta = turning * length * i as f64 / n as f64;
+                let (s, c) = theta.sin_cos();
+                // A helix seen from a frame that turns about the tangent.
+                let (k1, k2) = (0.8, 0.3);
+                Vec3::new(c * k1 + s * k2, c * k2 - s * k1, 0.5 + turning)
+            })
+            .collect();
+        (rod, q)
+    };
+    let tip = |section: Section, turning: f64| {
+        let (rod, q) = framed(section, turning);
+        let loads = Loads::weight(&section, Vec3::new(0.0, 0.0, -0.4));
+        let at = |i: usize| length * i as f64 / n as f64;
+        let table =
+            (0..=n).map(|i| (at(i), natural_curvature_at(&rod, &q, &loads, at(i)))).collect();
+        let natural = rod.clone().with_natural_curvature(&NaturalCurvature::tabulated(table));
+        let natural = natural.unwrap();
+        // κ̄(L) = κ(L): nothing is bent at a free end.
+        let end = natural_curvature_at(&rod, &q, &loads, length);
+        assert!((end - q[n]).norm() < 1e-12);
+        let unique = invert_fibre(&rod, &q, &loads).unwrap().unique;
+        (natural.stations(&natural.rest(), &[length])[0].position, unique)
+    };
+    let round = Section { twisting_stiffness: 0.7, ..UNIT };
+    let flat = Section { bending_stiffness: [1.0, 2.5], ..round };
+    let (a, b) = (tip(round, 0.0), tip(round, 1.5));
+    assert!(a.1 && b.1 && (a.0 - b.0).norm() < 2e-4, "{:e}", (a.0 - b.0).norm());
+    let (a, b) = (tip(flat, 0.0), tip(flat, 1.5));
+    assert!(!a.1 && (a.0 - b.0).norm() > 0.02, "{:e}", (a.0 - b.0).norm());
+}
