@@ -863,9 +863,15 @@ pub(crate) struct BenchArgs {
     /// For random and targets: number of the first scene.
     #[arg(long, default_value_t = 0)]
     pub(crate) first: u64,
+    /// For random: these scenes and no others, however long they take.
+    #[arg(long, value_name = "N,N,...", value_delimiter = ',', conflicts_with = "first")]
+    pub(crate) scenes: Option<Vec<u64>>,
     /// For random: folder for faulty scenes.
     #[arg(long, short, value_name = "DIR", default_value = "random")]
     pub(crate) out: PathBuf,
+    /// For friction: this solver only [default: all].
+    #[arg(long, value_parser = ["projected-gradient", "newton", "gauss-seidel", "admm", "cadoux"])]
+    pub(crate) solver: Option<String>,
     /// For w6: γ = w L³ / D.
     #[arg(long, default_value_t = 10.0, value_parser = positive)]
     pub(crate) gamma: f64,

@@ -31,9 +31,17 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure>
     make_folder(&args.out)?;
     let clock = Instant::now();
     let mut all = Totals::default();
-    let mut number = args.first;
-    while !interrupted() && (clock.elapsed().as_secs_f64() < 60.0 * args.minutes || all.scenes == 0)
-    {
+    let given = args.scenes.as_ref().map(|scenes| scenes.iter().copied());
+    let mut numbers: Box<dyn Iterator<Item = u64>> = match given {
+        Some(scenes) => Box::new(scenes),
+        None => Box::new(args.first..),
+    };
+    let in_time = |all: &Totals| {
+        let minutes = clock.elapsed().as_secs_f64() / 60.0;
+        args.scenes.is_some() || minutes < args.minutes || all.scenes == 0
+    };
+    while !interrupted() && in_time(&all) {
+        let Some(number) = numbers.next() else { break };
         let folder = args.out.join(format!("seed_{}_scene_{number}", args.seed));
         let begun = Instant::now();
         let made = write_scene(&folder, args.seed, number)?;
@@ -60,7 +68,6 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure>
                 all.faults
             ));
         }
-        number += 1;
     }
     let line = Object::default()
         .with("peer", "toile")
@@ -427,22 +434,6 @@ fn colliders_text(random: &mut Dice) -> (String, f64, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Cloth dipped into colliders between its vertices, or layers passed through each other.
-    #[test]
-    #[ignore = "scenes of many steps: run it in release"]
-    fn scenes_that_went_wrong_once_go_right() {
-        let name = format!("toile-random-mended-{}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        for number in MENDED {
-            let path = write_scene(&folder, 11, number).unwrap();
-            let fault = watch(&path, &mut Totals::default()).unwrap();
-            assert_eq!(fault, None, "scene {number} of seed 11");
-        }
-        fs::remove_dir_all(&folder).unwrap();
-    }
-
-    const MENDED: [u64; 5] = [8, 25, 32, 50, 51];
 
     #[test]
     fn scenes_can_be_read_and_follow_from_their_seed() {

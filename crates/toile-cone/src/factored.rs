@@ -105,11 +105,17 @@ impl<const D: usize> ContactRows<D> {
         }
     }
 
-    fn gram(&self, add: &mut dyn FnMut(usize, usize, f64)) {
+    /// Entries of HᵀCH; C_i = 1 where there is no weight.
+    fn gram<'a>(
+        &self,
+        weight: impl Fn(usize) -> Option<&'a Matrix<D, D>>,
+        add: &mut dyn FnMut(usize, usize, f64),
+    ) {
         for i in 0..self.contacts() {
             for p in self.starts[i]..self.starts[i + 1] {
+                let left = weight(i).map_or(self.entries[p], |c| c * self.entries[p]);
                 for q in self.starts[i]..self.starts[i + 1] {
-                    let value = self.entries[p].dot(&self.entries[q]);
+                    let value = left.dot(&self.entries[q]);
                     add(self.columns[p] as usize, self.columns[q] as usize, value);
                 }
             }
@@ -217,9 +223,17 @@ impl<const D: usize> Operator<D> for FactoredOperator<'_, D> {
         Some(Box::new(ProductSweep { h: self.h, columns, v: self.velocity_change(r) }))
     }
 
+    /// (1 + W C)⁻¹W = H (M + HᵀCH)⁻¹Hᵀ.
+    fn weighted<'b>(&'b self, weights: &'b [Matrix<D, D>]) -> Option<Box<dyn ShiftedSolve + 'b>> {
+        let visit =
+            |add: &mut dyn FnMut(usize, usize, f64)| self.h.gram(|i| Some(&weights[i]), add);
+        let augmented = self.mass.augmented(&Gram { visit: &visit }, 1.0)?;
+        Some(Box::new(Augmented { h: self.h, augmented }))
+    }
+
     /// By Woodbury's identity: (W + ρ1)⁻¹ = (1 − H (ρM + HᵀH)⁻¹ Hᵀ)/ρ.
     fn shifted<'b>(&'b self, rho: f64) -> Option<Box<dyn ShiftedSolve + 'b>> {
-        let visit = |add: &mut dyn FnMut(usize, usize, f64)| self.h.gram(add);
+        let visit = |add: &mut dyn FnMut(usize, usize, f64)| self.h.gram(|_| None, add);
         let augmented = self.mass.augmented(&Gram { visit: &visit }, 1.0 / rho)?;
         Some(Box::new(Woodbury { h: self.h, augmented, rho }))
     }
@@ -243,6 +257,20 @@ impl<const D: usize> Sweep<D> for ProductSweep<'_, D> {
                 self.v.iter_mut().zip(column).for_each(|(v, c)| *v += change[d] * c);
             }
         }
+    }
+}
+
+struct Augmented<'a, const D: usize> {
+    h: &'a ContactRows<D>,
+    augmented: Box<dyn MassInverse + 'a>,
+}
+
+impl<const D: usize> ShiftedSolve for Augmented<'_, D> {
+    fn solve(&self, x: &mut [f64]) {
+        let mut v = vec![0.0; self.h.unknowns()];
+        self.h.transposed_product(x, &mut v);
+        self.augmented.solve(&mut v);
+        self.h.product(&v, x);
     }
 }
 
@@ -336,6 +364,22 @@ mod tests {
         dense.shifted(0.2).unwrap().solve(&mut p);
         factored.shifted(0.2).unwrap().solve(&mut q);
         assert!(apart(&p, &q) < 1e-11);
+        // (1 + W C)⁻¹W x = y means y + W C y = W x.
+        let weights: Vec<Matrix<3, 3>> = (0..5)
+            .map(|i| {
+                let g = Matrix::<3, 3>::from_fn(|_, _| random.normal());
+                g * g.transpose() * i as f64
+            })
+            .collect();
+        let mut y = x.clone();
+        factored.weighted(&weights).unwrap().solve(&mut y);
+        let mut cy = y.clone();
+        (0..5).for_each(|i| set_block(&mut cy, i, &(weights[i] * block::<3>(&y, i))));
+        let (mut wcy, mut wx) = (vec![0.0; 15], vec![0.0; 15]);
+        dense.apply(&cy, &mut wcy);
+        dense.apply(&x, &mut wx);
+        wcy.iter_mut().zip(&y).for_each(|(w, y)| *w += y);
+        assert!(apart(&wcy, &wx) < 1e-9, "{:e}", apart(&wcy, &wx));
         assert!(FactoredOperator::new(&rows, &mass).unwrap().sweep(&x).is_none());
     }
 

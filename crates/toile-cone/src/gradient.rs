@@ -67,18 +67,33 @@ impl<const D: usize> Solver<D> for ProjectedGradient {
         let mut monitor = Monitor::new(problem, settings, watch);
         let mut r = started(problem, start);
         let n = r.len();
-        let (mut y, mut u, mut next) = (r.clone(), vec![0.0; n], vec![0.0; n]);
-        // The estimate of ‖W‖ comes from below.
-        let step = 0.98 * problem.rho();
+        // Velocities are affine in forces, so that of y follows from those of the last two r: one product an iteration serves
+        // the step, the test of its length and the measurement.
+        let (mut u, mut next, mut next_u) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+        problem.velocity(&r, &mut u);
+        let (mut y, mut y_u) = (r.clone(), u.clone());
+        let mut step = problem.rho();
         let mut theta = 1.0f64;
-        let mut stop = monitor.measure(0, &r);
+        let mut stop = monitor.measure_with(0, &r, &u);
         let mut iteration = 0;
         let mut polish = Polish::new(problem, 200);
         while stop.is_none() {
-            problem.velocity(&y, &mut u);
-            project(problem, step, &y, &u, &mut next);
+            project(problem, step, &y, &y_u, &mut next);
+            problem.velocity(&next, &mut next_u);
+            iteration += 1;
+            // The estimate of ‖W‖ comes from below: where the step proves too long it is shortened and taken again.
+            let (mut square, mut curvature, mut against) = (0.0, 0.0, 0.0);
+            for k in 0..n {
+                let moved = next[k] - y[k];
+                square += moved * moved;
+                curvature += moved * (next_u[k] - y_u[k]);
+                against -= moved * (next[k] - r[k]);
+            }
+            if step * curvature > (1.0 + 1e-9) * square && iteration < settings.max_iterations {
+                step = 0.99 * square / curvature;
+                continue;
+            }
             // Restart when the step turns against the momentum.
-            let against: f64 = (0..n).map(|k| (y[k] - next[k]) * (next[k] - r[k])).sum();
             if against > 0.0 {
                 theta = 1.0;
             }
@@ -87,11 +102,12 @@ impl<const D: usize> Solver<D> for ProjectedGradient {
             theta = grown;
             for k in 0..n {
                 y[k] = next[k] + momentum * (next[k] - r[k]);
+                y_u[k] = next_u[k] + momentum * (next_u[k] - u[k]);
             }
             std::mem::swap(&mut r, &mut next);
-            iteration += 1;
+            std::mem::swap(&mut u, &mut next_u);
             if iteration % self.measure_every.max(1) == 0 || iteration >= settings.max_iterations {
-                stop = monitor.measure(monitor.iterations.max(iteration), &r);
+                stop = monitor.measure_with(monitor.iterations.max(iteration), &r, &u);
                 if stop.is_none() {
                     stop = polish.run(iteration, &r, &mut monitor);
                 }

@@ -10,11 +10,11 @@ pub(crate) struct Gmres {
 }
 
 impl Gmres {
-    /// Improves x towards a·x = b; returns the products used.
+    /// Solves a·x = b from x = 0; returns the products used. `both(v, z, az)` gives z = p·v with the preconditioner p, and
+    /// a·z: they may share work.
     pub(crate) fn solve(
         &self,
-        a: impl Fn(&[f64], &mut [f64]),
-        precondition: impl Fn(&mut [f64]),
+        both: impl Fn(&[f64], &mut [f64], &mut [f64]),
         b: &[f64],
         x: &mut [f64],
     ) -> usize {
@@ -23,27 +23,22 @@ impl Gmres {
         let target = self.tolerance * norm(b);
         let mut used = 0;
         let mut basis: Vec<Vec<f64>> = Vec::new();
-        let mut work = vec![0.0; n];
-        let mut z = vec![0.0; n];
+        let (mut work, mut z, mut sum) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+        let mut rest = b.to_vec();
+        x.fill(0.0);
         while used < self.most {
-            a(x, &mut work);
-            used += 1;
-            let mut v: Vec<f64> = b.iter().zip(&work).map(|(b, w)| b - w).collect();
-            let size = norm(&v);
+            let size = norm(&rest);
             if !(size > target) {
                 break;
             }
-            v.iter_mut().for_each(|v| *v /= size);
             basis.clear();
-            basis.push(v);
+            basis.push(rest.iter().map(|v| v / size).collect());
             let mut h: Vec<Vec<f64>> = Vec::new();
             let mut turns: Vec<(f64, f64)> = Vec::new();
             let mut g = vec![size];
             while h.len() < m && used < self.most {
                 let k = h.len();
-                z.copy_from_slice(&basis[k]);
-                precondition(&mut z);
-                a(&z, &mut work);
+                both(&basis[k], &mut z, &mut work);
                 used += 1;
                 let mut column = Vec::with_capacity(k + 2);
                 for q in &basis {
@@ -51,27 +46,27 @@ impl Gmres {
                     work.iter_mut().zip(q).for_each(|(w, q)| *w -= c * q);
                     column.push(c);
                 }
-                let rest = norm(&work);
+                let left = norm(&work);
                 for (i, (c, s)) in turns.iter().enumerate() {
                     let (p, q) = (column[i], column[i + 1]);
                     column[i] = c * p + s * q;
                     column[i + 1] = c * q - s * p;
                 }
-                let length = column[k].hypot(rest);
+                let length = column[k].hypot(left);
                 if length == 0.0 || !length.is_finite() {
                     break;
                 }
-                let (c, s) = (column[k] / length, rest / length);
+                let (c, s) = (column[k] / length, left / length);
                 column[k] = length;
                 turns.push((c, s));
                 let last = g[k];
                 g[k] = c * last;
                 g.push(-s * last);
                 h.push(column);
-                if g[k + 1].abs() <= target || rest <= 1e-14 * length {
+                if g[k + 1].abs() <= target || left <= 1e-14 * length {
                     break;
                 }
-                basis.push(work.iter().map(|w| w / rest).collect());
+                basis.push(work.iter().map(|w| w / left).collect());
             }
             let k = h.len();
             if k == 0 {
@@ -84,12 +79,16 @@ impl Gmres {
                 }
                 y[i] /= h[i][i];
             }
-            z.fill(0.0);
+            sum.fill(0.0);
             for (y, q) in y.iter().zip(&basis) {
-                z.iter_mut().zip(q).for_each(|(z, q)| *z += y * q);
+                sum.iter_mut().zip(q).for_each(|(z, q)| *z += y * q);
             }
-            precondition(&mut z);
-            x.iter_mut().zip(&z).for_each(|(x, z)| *x += z);
+            both(&sum, &mut z, &mut work);
+            used += 1;
+            for i in 0..n {
+                x[i] += z[i];
+                rest[i] -= work[i];
+            }
             if g[k].abs() <= target {
                 break;
             }
@@ -159,8 +158,10 @@ mod tests {
         let b: Vec<f64> = (0..n).map(|i| (i as f64 * 0.7).sin()).collect();
         let mut x = vec![0.0; n];
         let used = Gmres { restart: 40, most: 600, tolerance: 1e-11 }.solve(
-            chain(0.4),
-            |z| z.iter_mut().for_each(|z| *z /= 2.1),
+            |v, z, az| {
+                z.iter_mut().zip(v).for_each(|(z, v)| *z = v / 2.1);
+                chain(0.4)(z, az);
+            },
             &b,
             &mut x,
         );

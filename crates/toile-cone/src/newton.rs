@@ -224,48 +224,91 @@ impl<'a, const D: usize> Newton<'a, D> {
         damping: f64,
         forcing: f64,
     ) -> Option<Vec<f64>> {
-        let n = f.len();
-        let operator = self.problem.operator();
-        let inverses: Vec<Option<Matrix<D, D>>> = parts
-            .iter()
-            .zip(&self.diagonal)
-            .map(|((by_r, by_u), w)| {
-                let j = by_r + by_u * w + Matrix::identity() * damping;
-                let mut inverse = Matrix::<D, D>::zeros();
-                for k in 0..D {
-                    let mut unit = Vector::<D>::zeros();
-                    unit[k] = 1.0;
-                    inverse.set_column(k, &solve(&j, &unit)?);
-                }
-                Some(inverse)
-            })
-            .collect();
-        let precondition = |x: &mut [f64]| {
-            for (i, inverse) in inverses.iter().enumerate() {
-                if let Some(inverse) = inverse {
-                    let v = inverse * block::<D>(x, i);
-                    set_block(x, i, &v);
-                }
-            }
-        };
-        let apply = |x: &[f64], out: &mut [f64]| {
-            operator.apply(x, out);
-            for (i, (by_r, by_u)) in parts.iter().enumerate() {
-                let xi = block::<D>(x, i);
-                let v = (by_r + Matrix::identity() * damping) * xi + by_u * block::<D>(out, i);
-                set_block(out, i, &v);
-            }
-        };
+        let mut x = vec![0.0; f.len()];
         let right: Vec<f64> = f.iter().map(|x| -x).collect();
-        let mut x = vec![0.0; n];
-        Gmres { restart: 50, most: 150, tolerance: forcing }.solve(
-            apply,
-            precondition,
-            &right,
-            &mut x,
-        );
+        let product = |z: &[f64], az: &mut [f64]| {
+            for (i, (by_r, by_u)) in parts.iter().enumerate() {
+                let zi = block::<D>(z, i);
+                let v = (by_r + Matrix::identity() * damping) * zi + by_u * block::<D>(az, i);
+                set_block(az, i, &v);
+            }
+        };
+        let gmres = Gmres { restart: 50, most: 150, tolerance: forcing };
+        let lagged = self.lagged(parts, damping);
+        let factored = lagged.as_ref().and_then(|l| self.problem.operator().weighted(&l.weights));
+        if let (Some(lagged), Some(factored)) = (&lagged, factored) {
+            let both = |v: &[f64], z: &mut [f64], az: &mut [f64]| {
+                for (i, inverse) in lagged.inverses.iter().enumerate() {
+                    set_block(az, i, &(inverse * block::<D>(v, i)));
+                }
+                z.copy_from_slice(az);
+                // W z of the z that is made next.
+                factored.solve(az);
+                for (i, weight) in lagged.weights.iter().enumerate() {
+                    let zi = block::<D>(z, i) - weight * block::<D>(az, i);
+                    set_block(z, i, &zi);
+                }
+                product(z, az);
+            };
+            gmres.solve(both, &right, &mut x);
+        } else {
+            let inverses: Vec<Option<Matrix<D, D>>> = parts
+                .iter()
+                .zip(&self.diagonal)
+                .map(|((by_r, by_u), w)| inverse(&(by_r + by_u * w + Matrix::identity() * damping)))
+                .collect();
+            let both = |v: &[f64], z: &mut [f64], az: &mut [f64]| {
+                for (i, inverse) in inverses.iter().enumerate() {
+                    let vi = block::<D>(v, i);
+                    set_block(z, i, &inverse.map_or(vi, |inverse| inverse * vi));
+                }
+                self.problem.operator().apply(z, az);
+                product(z, az);
+            };
+            gmres.solve(both, &right, &mut x);
+        }
         x.iter().all(|v| v.is_finite()).then_some(x)
     }
+
+    /// The system of a step with the radius of each disc of friction held, ∂F/∂r + ∂F/∂u W ≈ D(1 + C W): C is symmetric, so that one
+    /// Cholesky factorisation inverts it. Only for Alart and Curnier's function, F = r − P(r − ρu).
+    fn lagged(&self, parts: &[(Matrix<D, D>, Matrix<D, D>)], damping: f64) -> Option<Lagged<D>> {
+        if self.function != Function::AlartCurnier {
+            return None;
+        }
+        // Contacts that stick have no stiffness of their own; this much keeps the factor sound.
+        let soft = Matrix::<D, D>::identity() * damping.max(1e-4);
+        let mut lagged = Lagged { inverses: Vec::new(), weights: Vec::new() };
+        for (i, (_, by_u)) in parts.iter().enumerate() {
+            let mut slope = by_u / self.rho[i];
+            if self.problem.law() == crate::cone::Law::Coulomb {
+                (1..D).for_each(|k| slope[(k, 0)] = 0.0);
+            }
+            let inverse = inverse(&(Matrix::identity() - slope + soft))?;
+            let weight = inverse * slope * self.rho[i];
+            lagged.inverses.push(inverse);
+            lagged.weights.push((weight + weight.transpose()) * 0.5);
+        }
+        Some(lagged)
+    }
+}
+
+/// A step's system as D(1 + C W), contact by contact.
+struct Lagged<const D: usize> {
+    /// D⁻¹.
+    inverses: Vec<Matrix<D, D>>,
+    /// C, symmetric.
+    weights: Vec<Matrix<D, D>>,
+}
+
+fn inverse<const D: usize>(j: &Matrix<D, D>) -> Option<Matrix<D, D>> {
+    let mut inverse = Matrix::<D, D>::zeros();
+    for k in 0..D {
+        let mut unit = Vector::<D>::zeros();
+        unit[k] = 1.0;
+        inverse.set_column(k, &solve(j, &unit)?);
+    }
+    Some(inverse)
 }
 
 /// min ‖F + J d‖² + λ‖d‖² by orthogonal factorisation, which does not square the condition of J.

@@ -50,6 +50,12 @@ pub trait Operator<const D: usize>: Sync {
         Some(w)
     }
 
+    /// (1 + W C)⁻¹W for one symmetric C_i without negative eigenvalues per contact, by one factorisation; `None` when there is
+    /// none. The one thing Newton's method needs where W is large.
+    fn weighted<'a>(&'a self, _weights: &'a [Matrix<D, D>]) -> Option<Box<dyn ShiftedSolve + 'a>> {
+        None
+    }
+
     /// A solver of (W + ρ1)x = y kept for many right sides, by one factorisation; `None` when there
     /// is none, and conjugate gradients must do.
     fn shifted<'a>(&'a self, rho: f64) -> Option<Box<dyn ShiftedSolve + 'a>>;
@@ -67,9 +73,9 @@ pub trait Sweep<const D: usize>: Sync {
     fn add(&mut self, i: usize, change: &Vector<D>);
 }
 
-/// (W + ρ1)⁻¹, factorised.
+/// (W + ρ1)⁻¹ or (1 + W C)⁻¹W, factorised.
 pub trait ShiftedSolve: Sync {
-    /// x ← (W + ρ1)⁻¹x.
+    /// x ← (W + ρ1)⁻¹x, or (1 + W C)⁻¹W x.
     fn solve(&self, x: &mut [f64]);
 }
 

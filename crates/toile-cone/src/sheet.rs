@@ -11,12 +11,41 @@ use crate::factored::{ContactRows, MassInverse};
 pub struct SheetProblem {
     /// H: one contact at each vertex, on three unknowns.
     pub rows: ContactRows<3>,
-    /// M, factorised.
-    pub mass: BandedMass,
-    /// Free velocity at the contacts \[m/s\].
-    pub b: Vec<f64>,
+    /// Entries (i, j, value) of M; those of one place are to be added.
+    pub entries: Vec<(usize, usize, f64)>,
+    /// m v₀ + dt f, of which M⁻¹ makes the free velocity.
+    pub impulse: Vec<f64>,
+    /// Velocity of the surface at each unknown \[m/s\].
+    pub surface: Vec<f64>,
     /// Friction of each contact.
     pub mu: Vec<f64>,
+    side: usize,
+}
+
+impl SheetProblem {
+    /// Number of unknowns.
+    pub fn unknowns(&self) -> usize {
+        self.impulse.len()
+    }
+
+    /// M factorised in its band: n² for n contacts; a sparse factorisation does better on large sheets.
+    pub fn banded(&self) -> BandedMass {
+        let entries = self.entries.iter().copied();
+        let Some(banded) = BandedMass::new(self.unknowns(), 3 * self.side + 5, entries) else {
+            unreachable!("mass and springs make a positive definite matrix")
+        };
+        banded
+    }
+
+    /// Free velocity at the contacts \[m/s\], by whatever factorisation of M.
+    pub fn free_velocity(&self, mass: &dyn MassInverse) -> Vec<f64> {
+        let mut v = self.impulse.clone();
+        mass.solve(&mut v);
+        v.iter_mut().zip(&self.surface).for_each(|(v, s)| *v -= s);
+        let mut b = vec![0.0; 3 * self.mu.len()];
+        self.rows.product(&v, &mut b);
+        b
+    }
 }
 
 /// Areal density \[kg/m²\].
@@ -69,11 +98,7 @@ pub fn sheet_problem(side: usize, friction: f64) -> SheetProblem {
             }
         }
     }
-    let Some(banded) = BandedMass::new(3 * vertices, 3 * side + 5, entries) else {
-        unreachable!("mass and springs make a positive definite matrix")
-    };
-    // M v = m v₀ + dt f.
-    let mut v = vec![0.0; 3 * vertices];
+    let mut impulse = vec![0.0; 3 * vertices];
     let mut rows = ContactRows::new(3 * vertices);
     let mut surface = vec![0.0; 3 * vertices];
     for y in 0..side {
@@ -93,16 +118,12 @@ pub fn sheet_problem(side: usize, friction: f64) -> SheetProblem {
             }
             // Waves that lift a part of the sheet.
             let lift = 0.15 * (9.0 * px).sin() * (7.0 * py).cos() * radius2.sqrt();
-            v[3 * k + 2] = mass * (lift - STEP * GRAVITY);
+            impulse[3 * k + 2] = mass * (lift - STEP * GRAVITY);
             surface[3 * k] = -SPIN * py;
             surface[3 * k + 1] = SPIN * px;
         }
     }
-    banded.solve(&mut v);
-    v.iter_mut().zip(&surface).for_each(|(v, s)| *v -= s);
-    let mut b = vec![0.0; 3 * vertices];
-    rows.product(&v, &mut b);
-    SheetProblem { rows, mass: banded, b, mu: vec![friction; vertices] }
+    SheetProblem { rows, entries, impulse, surface, mu: vec![friction; vertices], side }
 }
 
 #[cfg(test)]
@@ -117,11 +138,13 @@ mod tests {
     #[test]
     fn a_sheet_on_a_turning_sphere_sticks_slips_and_leaves() {
         let sheet = sheet_problem(15, 0.6);
-        let columns = FactoredOperator::with_columns(&sheet.rows, &sheet.mass).unwrap();
-        let products = FactoredOperator::new(&sheet.rows, &sheet.mass).unwrap();
+        let mass = sheet.banded();
+        let b = sheet.free_velocity(&mass);
+        let columns = FactoredOperator::with_columns(&sheet.rows, &mass).unwrap();
+        let products = FactoredOperator::new(&sheet.rows, &mass).unwrap();
         let settings = Settings { tolerance: 1e-6, ..Settings::default() };
-        let by_sweeps = Problem::new(&columns, &sheet.b, &sheet.mu).unwrap();
-        let by_products = Problem::new(&products, &sheet.b, &sheet.mu).unwrap();
+        let by_sweeps = Problem::new(&columns, &b, &sheet.mu).unwrap();
+        let by_products = Problem::new(&products, &b, &sheet.mu).unwrap();
         let solve = |solver: &dyn Solver<3>, problem: &Problem<'_, 3>| -> Solution {
             let found = solver.solve(problem, None, &settings, &|_, _| true);
             assert!(found.converged(), "{}: {:?}", solver.name(), found.residuals);

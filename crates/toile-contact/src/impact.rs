@@ -19,6 +19,20 @@ pub enum ImpactPair {
         /// Place of the collider in the scene.
         collider: u32,
     },
+    /// The inside of an edge and an edge or axis of a collider.
+    EdgeCollider {
+        /// The edge.
+        edge: u32,
+        /// Place of the collider in the scene.
+        collider: u32,
+    },
+    /// The inside of a face and a corner or middle of a collider.
+    FaceCollider {
+        /// The face.
+        face: u32,
+        /// Place of the collider in the scene.
+        collider: u32,
+    },
 }
 
 /// Two things about to meet.

@@ -21,9 +21,8 @@ const GRAIN: f64 = 1e-10;
 ///
 /// Up to its time a vertex stays farther from the surface than `separation` \[m\], or, if it starts
 /// closer than twice that, than half its starting distance. A vertex that starts inside is an impact
-/// at time 0 if it ends deeper than it started, and none otherwise. Corners of colliders that pass
-/// through the inside of a face are not seen here: [`collider_contacts`](crate::collider_contacts)
-/// finds them.
+/// at time 0 if it ends deeper than it started, and none otherwise. Corners and edges of colliders that pass
+/// through the cloth between its vertices are seen by [`piercing_impacts`](crate::piercing_impacts).
 ///
 /// The signed distance changes no faster than vertex and surface move relative to each other
 /// (conservative advancement); for a rigid motion that speed is largest at an end of each interval

@@ -37,7 +37,7 @@
 //! | energies and their derivatives | [`energy`] |
 //! | linear and nonlinear solvers | [`solve`] |
 //! | colliders, contacts, continuous detection | [`contact`] |
-//! | dry friction: the conic kernel | [`solve_friction`], [`cone`] |
+//! | dry friction: the conic kernel | [`solve_friction`], [`cone`]; on large cloth with [`SparseMass`] |
 //! | reference solutions and protocols | [`validate`] |
 //! | pictures, plots, pages | [`report`] |
 
@@ -47,6 +47,7 @@ mod fields;
 mod friction;
 mod gradient;
 mod invert;
+mod mass;
 mod rods;
 mod setting;
 mod shells;
@@ -61,6 +62,7 @@ pub use invert::{
     InvertError, SceneInversion, invert, invert_by_reference, invert_settings, invert_shown,
     scene_garment,
 };
+pub use mass::SparseMass;
 pub use rods::{
     ContactInversion, RodDrape, RodInversion, RodRest, RodSceneError, drape_rods, invert_contacts,
     invert_rods, rest_rods, rod_assembly,

@@ -660,7 +660,14 @@ impl<S: ContactSource> Simulator<S> {
             last.law_error = f64::INFINITY;
         }
         let tau = stage.tau;
-        let velocity: Vec<f64> = self.delta.iter().map(|d| d / tau).collect();
+        let mut velocity: Vec<f64> = self.delta.iter().map(|d| d / tau).collect();
+        // What goes with its collider to the last bit has its velocity, too, which (v τ)/τ need not be.
+        for row in self.rows.iter().filter(|r| r.nodal && r.status == ContactStatus::Stick) {
+            let (i, v) = (row.unknowns[0], row.contact.velocity);
+            if (0..3).all(|k| self.delta[i + k] == v[k] * tau) {
+                velocity[i..i + 3].copy_from_slice(v.as_slice());
+            }
+        }
         self.forces.clear();
         self.warm.clear();
         for row in &self.rows {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use toile_contact::{
     Collider, Contact, ContactKey, INSIDE, ImpactPair, LayerSettings, LayerSides, Layers,
-    collider_contacts, collider_impacts, first_impact, safe_fraction,
+    collider_contacts, collider_impacts, first_impact, piercing_impacts, safe_fraction,
 };
 use toile_geometry::Topology;
 use toile_num::Vector;
@@ -184,6 +184,8 @@ impl ContactSource for Surroundings {
         if !self.colliders.is_empty() {
             let impacts = collider_impacts(start, end, &self.colliders, from, to, 0.0)?;
             safe = safe.min(safe_fraction(first_impact(impacts)));
+            let pierced = piercing_impacts(start, end, &self.topology, &self.colliders, from, to)?;
+            safe = safe.min(safe_fraction(first_impact(pierced)));
         }
         Ok(safe)
     }
@@ -213,7 +215,21 @@ impl ContactSource for Surroundings {
                 found.push(Collision { vertices, count: 1, collider: Some(collider) });
             }
         }
-        // Edges and faces have no continuous detection: they are looked at where they end.
+        for impact in piercing_impacts(start, end, &self.topology, &self.colliders, from, to)? {
+            let (vertices, count, collider) = match impact.pair {
+                ImpactPair::EdgeCollider { edge, collider } => {
+                    let [a, b] = self.topology.edges()[edge as usize].vertices;
+                    ([a, b, 0, 0], 2, collider)
+                }
+                ImpactPair::FaceCollider { face, collider } => {
+                    let [a, b, c] = self.topology.faces()[face as usize];
+                    ([a, b, c, 0], 3, collider)
+                }
+                _ => continue,
+            };
+            found.push(Collision { vertices, count, collider: Some(collider) });
+        }
+        // Edges and faces are also looked at where they end: round things have no edges that could be seen on the way.
         let between = |x: &[Vector<3>], time: f64| -> Result<Vec<Contact>, SimError> {
             let placed: Vec<_> = self.colliders.iter().map(|c| c.at(time)).collect();
             let mut contacts = collider_contacts(x, &self.topology, &placed, 0.0)?;

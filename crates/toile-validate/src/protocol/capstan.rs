@@ -2,7 +2,8 @@
 
 use std::f64::consts::{PI, TAU};
 
-use toile_contact::{Collider, Motion, Shape};
+use nalgebra::UnitQuaternion;
+use toile_contact::{Collider, ContactError, Keyframe, Motion, Shape};
 use toile_geometry::{TriMesh, Vec3};
 use toile_sim::SimError;
 use toile_sim::dynamics::{ContactStatus, Simulator, StageSettings, Surroundings};
@@ -13,6 +14,26 @@ use super::{Check, Figure, Outcome, ProtocolError, TableRow, positive, some};
 use crate::verdict::{Report, cell};
 use toile_report::plot::{Axis, Marker, Plot, Series};
 
+/// Which way a drum turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DrumWay {
+    /// Away from the held end, which then bears more than the pull.
+    Tightening,
+    /// Towards it: it bears less.
+    Loosening,
+}
+
+impl DrumWay {
+    /// 1 or −1, as the logarithm of the ratio of tensions has it.
+    fn sign(self) -> f64 {
+        if self == DrumWay::Tightening { 1.0 } else { -1.0 }
+    }
+
+    fn name(self) -> &'static str {
+        if self == DrumWay::Tightening { "tightening" } else { "loosening" }
+    }
+}
+
 /// What [`capstan`] measures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CapstanSettings {
@@ -20,6 +41,8 @@ pub struct CapstanSettings {
     pub frictions: Vec<f64>,
     /// Angles over which the belt lies on the drum \[rad\].
     pub wraps: Vec<f64>,
+    /// Which way the drum turns under the belt.
+    pub ways: Vec<DrumWay>,
     /// Numbers of rows of vertices that touch the drum.
     pub contacts: Vec<usize>,
     /// Radius of the drum \[m\].
@@ -39,12 +62,13 @@ pub struct CapstanSettings {
 }
 
 impl Default for CapstanSettings {
-    /// Half a turn at μ = 0.3 on 4, 10 and 50 rows, which must give 2.716, 2.588 and 2.567 (2.566 in the limit), with
-    /// weaker and stronger friction and a quarter turn.
+    /// Half a turn at μ = 0.3 on 4, 10 and 50 rows, which must give 2.716, 2.588 and 2.567 (2.566 in the limit) or one over
+    /// that, with weaker and stronger friction and a quarter turn.
     fn default() -> Self {
         Self {
             frictions: vec![0.1, 0.3, 0.5],
             wraps: vec![0.5 * PI, PI],
+            ways: vec![DrumWay::Tightening, DrumWay::Loosening],
             contacts: vec![4, 10, 50],
             radius: 0.1,
             width: 0.02,
@@ -89,13 +113,15 @@ pub struct CapstanRow {
     pub friction: f64,
     /// Angle on the drum \[rad\].
     pub wrap: f64,
+    /// Which way the drum turns.
+    pub way: DrumWay,
     /// Rows of vertices on the drum.
     pub contacts: usize,
     /// Tension at the held end over the pull at the other.
     pub ratio: f64,
     /// The same over as many points, see [`capstan_of_points`].
     pub of_points: f64,
-    /// e^(μφ).
+    /// e^(μφ), or e^(−μφ) where the drum loosens the belt.
     pub of_curves: f64,
     /// Whether every vertex on the drum slipped in the end, and nothing moved any more.
     pub steady: bool,
@@ -103,7 +129,7 @@ pub struct CapstanRow {
 
 impl TableRow for CapstanRow {
     const HEADER: &'static [&'static str] =
-        &["mu", "wrap", "contacts", "tension_ratio", "of_points", "exp_mu_wrap"];
+        &["mu", "wrap", "contacts", "tension_ratio", "of_points", "exp_mu_wrap", "drum"];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -113,7 +139,23 @@ impl TableRow for CapstanRow {
             cell(self.ratio),
             cell(self.of_points),
             cell(self.of_curves),
+            self.way.name().into(),
         ]
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Case {
+    wrap: f64,
+    friction: f64,
+    way: DrumWay,
+    contacts: usize,
+}
+
+impl Case {
+    /// Ratio of the tensions over points.
+    fn ratio(&self) -> f64 {
+        capstan_of_points(self.friction, self.wrap, self.contacts).powf(self.way.sign())
     }
 }
 
@@ -123,11 +165,13 @@ const ACROSS: usize = 2;
 const FREE: usize = 3;
 /// Steps in which a belt must come to rest.
 const STEPS: usize = 400;
+/// Steps in which the drum gets its speed.
+const STARTING: i32 = 90;
 /// Speed at which it has, over the drum's.
 const RESTS: f64 = 1e-4;
 
-/// Lays light belts on a drum that turns under them, away from the held end, and compares the ratio of the tensions at their ends with
-/// that of as many point contacts; the finest also with Euler's and Eytelwein's e^(μφ).
+/// Lays light belts on a drum that turns under them, away from the held end or towards it, and compares the ratio of the
+/// tensions at their ends with that of as many point contacts; the finest also with Euler's and Eytelwein's e^(μφ).
 ///
 /// Since the drum slips everywhere, the belt comes to rest and its friction is that of the law, with no threshold to look
 /// for. Half a turn at μ = 0.3: 2.716, 2.588, 2.567 for 4, 10 and 50 points, 2.566 in the limit.
@@ -140,15 +184,16 @@ pub fn capstan(
     let mut cases = Vec::new();
     for &wrap in &settings.wraps {
         for &mu in &settings.frictions {
-            for &n in &settings.contacts {
-                cases.push((wrap, mu, n));
+            for &way in &settings.ways {
+                let case = |&contacts: &usize| Case { wrap, friction: mu, way, contacts };
+                cases.extend(settings.contacts.iter().map(case));
             }
         }
     }
     let rows = {
         let meter = Meter::new(progress, cases.len());
-        let work = |&case: &(f64, f64, usize)| belt(settings, case, &meter);
-        meter.run(&cases, |c| c.2 as f64, work)?
+        let work = |case: &Case| belt(settings, case, &meter);
+        meter.run(&cases, |c| c.contacts as f64, work)?
     };
     Ok(judge(settings, rows))
 }
@@ -168,6 +213,7 @@ fn check(settings: &CapstanSettings) -> Result<(), ProtocolError> {
     some("the number of coefficients of friction", &settings.frictions)?;
     some("the number of wraps", &settings.wraps)?;
     some("the number of contacts", &settings.contacts)?;
+    some("the number of ways of the drum", &settings.ways)?;
     settings.frictions.iter().try_for_each(|mu| positive("the coefficient of friction", *mu))?;
     settings.wraps.iter().try_for_each(|wrap| positive("the angle of wrap", *wrap))?;
     let input = |what, value, must| Err(ProtocolError::Input { what, value, must });
@@ -211,17 +257,20 @@ fn strip(
         let [before, after] = [FREE.saturating_sub(i), (i + 1).saturating_sub(FREE + n)];
         let k = (i + before - after) - FREE;
         let off = ends[0] * before as f64 + ends[1] * after as f64;
-        let s = chord * k as f64 + cell * (after as f64 - before as f64);
-        (s, r * radial(angle(k)) + cell * off)
+        r * radial(angle(k)) + cell * off
     };
     // The belt is tight from the start.
     let stretch = 1.0 + settings.pull / (settings.material.stretching * settings.width);
+    let mut s = 0.0;
     let (mut rest, mut positions, mut faces) = (Vec::new(), Vec::new(), Vec::new());
     for i in 0..stations {
-        let (s, place) = station(i);
+        let place = station(i);
+        if i > 0 {
+            s += (place - station(i - 1)).norm() / stretch;
+        }
         for j in 0..=ACROSS {
             let y = settings.width * (j as f64 / ACROSS as f64 - 0.5);
-            rest.push(Vec3::new(s / stretch, y, 0.0));
+            rest.push(Vec3::new(s, y, 0.0));
             positions.push(place + y * Vec3::y());
         }
     }
@@ -240,18 +289,37 @@ fn strip(
     Ok((TriMesh::new(rest, faces)?, positions, ends))
 }
 
+/// A drum that starts so slowly that stiff belts follow it before they slip, its speed growing by a fifth with every step up to `spin` \[rad/s\].
+///
+/// Taken along by a whole step of the full speed, a belt would be strained far beyond what friction can bear. Where the drum loosens it
+/// Coulomb's law then has another solution, jammed between drum and held end, and the step finds that.
+fn turning(spin: f64, dt: f64) -> Result<Motion, ContactError> {
+    let mut angle = 0.0;
+    let keys = (0..=STEPS + 1).map(|k| {
+        let key = Keyframe {
+            time: k as f64 * dt,
+            position: Vec3::zeros(),
+            rotation: UnitQuaternion::from_scaled_axis(angle * Vec3::y()),
+        };
+        angle += spin * dt * 1.2f64.powi(k as i32 - STARTING).min(1.0);
+        key
+    });
+    Motion::keyframes(Vec3::zeros(), keys.collect())
+}
+
 fn belt(
     settings: &CapstanSettings,
-    (wrap, friction, n): (f64, f64, usize),
+    case: &Case,
     meter: &Meter<'_>,
 ) -> Result<CapstanRow, ProtocolError> {
+    let &Case { wrap, friction, way, contacts: n } = case;
     let (rest, positions, ends) = strip(settings, wrap, n)?;
     // The vertices keep the radius; the drum lies below it by so much that the chords stay clear.
     let gap = 4.0 * settings.radius * (1.0 - (0.5 * wrap / n as f64).cos());
     let radius = settings.radius - gap;
-    let spin = settings.speed / radius;
+    let motion = turning(way.sign() * settings.speed / radius, settings.dt);
     let drum = Shape::cylinder(Vec3::zeros(), Vec3::y(), radius, None).map_err(SimError::from)?;
-    let drum = Motion::steady(Vec3::zeros(), Vec3::zeros(), spin * Vec3::y())
+    let drum = motion
         .and_then(|motion| Collider::new(drum, motion))
         .and_then(|c| c.with_friction(friction))
         .and_then(|c| c.with_gap(gap))
@@ -272,23 +340,24 @@ fn belt(
         ..StageSettings::default()
     });
     let mut steady = false;
-    for _ in 0..STEPS {
+    for step in 0..STEPS {
         sim.step(settings.dt)?;
         if !meter.alive() {
             meter.check()?;
         }
         let fastest = velocities(&sim).map(|v| v.norm()).fold(0.0, f64::max);
-        if fastest <= RESTS * settings.speed {
+        if step > STARTING as usize && fastest <= RESTS * settings.speed {
             let slipping = sim.contact_forces().iter().filter(|f| f.status == ContactStatus::Slip);
             steady = slipping.count() == n * (ACROSS + 1);
             break;
         }
     }
     let ratio = tension(&sim, row) / settings.pull;
-    let of_points = capstan_of_points(friction, wrap, n);
-    let of_curves = (friction * wrap).exp();
-    meter.finished(&format!("μ = {friction}, {n} rows on {:.0}°", wrap.to_degrees()));
-    Ok(CapstanRow { friction, wrap, contacts: n, ratio, of_points, of_curves, steady })
+    let of_points = case.ratio();
+    let of_curves = (way.sign() * friction * wrap).exp();
+    let name = way.name();
+    meter.finished(&format!("μ = {friction}, {n} rows on {:.0}°, {name}", wrap.to_degrees()));
+    Ok(CapstanRow { friction, wrap, way, contacts: n, ratio, of_points, of_curves, steady })
 }
 
 /// What the belt pulls at its held end \[N\].
@@ -307,16 +376,13 @@ fn judge(settings: &CapstanSettings, rows: Vec<CapstanRow>) -> Outcome<CapstanRo
     let mut points = Report::new("ratio of tensions over as many points", settings.tolerance);
     let mut notes = Vec::new();
     for row in &rows {
-        let at =
-            format!("μ = {}, {} rows on {:.0}°", row.friction, row.contacts, row.wrap.to_degrees());
+        let (rows, degrees, name) = (row.contacts, row.wrap.to_degrees(), row.way.name());
+        let at = format!("μ = {}, {rows} rows on {degrees:.0}°, {name}", row.friction);
         points.push(at, row.of_points, row.ratio);
         if row.contacts == finest {
             notes.push(format!(
-                "μ = {}, {:.0}°: {:.4} over {finest} rows; e^(μφ) = {:.4}",
-                row.friction,
-                row.wrap.to_degrees(),
-                row.ratio,
-                row.of_curves
+                "μ = {}, {degrees:.0}°, {name}: {:.4} over {finest} rows; e^(±μφ) = {:.4}",
+                row.friction, row.ratio, row.of_curves
             ));
         }
     }
@@ -335,17 +401,20 @@ fn figure(settings: &CapstanSettings, outcome: &Outcome<CapstanRow>) -> Figure {
     const MARKERS: [Marker; 5] =
         [Marker::Circle, Marker::Square, Marker::Triangle, Marker::Diamond, Marker::Cross];
     let most = outcome.rows.iter().map(|r| r.friction * r.wrap).fold(0.0, f64::max);
-    let limit = (0..=50).map(|k| most * f64::from(k) / 50.0).map(|x| (x, x.exp())).collect();
+    let loosened = outcome.rows.iter().any(|r| r.way == DrumWay::Loosening);
+    let least = if loosened { -most } else { 0.0 };
+    let limit = (0..=50).map(|k| least + (most - least) * f64::from(k) / 50.0);
+    let limit = limit.map(|x| (x, x.exp())).collect();
     let mut plot = Plot::new(
         "Belt on a turning drum",
-        Axis::linear("μ times angle"),
+        Axis::linear("μ times angle, negative where the drum loosens"),
         Axis::linear("ratio of the tensions"),
     )
     .with(Series::line("e^(μφ)", limit).coloured(0))
     .with_verdict(outcome.verdict());
     for (k, &n) in settings.contacts.iter().enumerate() {
         let mine = outcome.rows.iter().filter(|r| r.contacts == n);
-        let points = mine.map(|r| (r.friction * r.wrap, r.ratio)).collect();
+        let points = mine.map(|r| (r.way.sign() * r.friction * r.wrap, r.ratio)).collect();
         let name = format!("{n} rows of vertices");
         plot = plot.with(Series::markers(name, MARKERS[k % 5], points).coloured(k + 1));
     }
@@ -359,7 +428,7 @@ mod tests {
     #[test]
     fn tensions_on_a_turning_drum_are_those_of_as_many_points() {
         let outcome = capstan(&CapstanSettings::quick(), &mut |_, _| true).unwrap();
-        assert!(outcome.verdict().ok && outcome.rows.len() == 2, "{outcome}\n{}", outcome.csv());
+        assert!(outcome.verdict().ok && outcome.rows.len() == 4, "{outcome}\n{}", outcome.csv());
         assert!(outcome.csv().starts_with("mu,wrap,contacts,tension_ratio,"));
     }
 

@@ -1,5 +1,6 @@
 //! The incline: a sheet on a slope sticks or slides as a block does, whatever its mesh, heading and common motion.
 
+use nalgebra::Rotation3;
 use toile_contact::{Collider, Motion, Shape};
 use toile_geometry::{TriMesh, Vec3};
 use toile_sim::SimError;
@@ -20,6 +21,8 @@ pub struct InclineSettings {
     pub triangles: Vec<usize>,
     /// Headings of the slope in the axes of the sheet \[rad\].
     pub headings: Vec<f64>,
+    /// Whether the slope itself leans (its normal is no axis and gravity points down), or gravity over a level plane.
+    pub leaning: Vec<bool>,
     /// Velocities that sheet, slope and all have in common \[m/s\].
     pub common_speeds: Vec<f64>,
     /// μ over the tangent of the slope: sticks above one, slides below.
@@ -48,6 +51,7 @@ impl Default for InclineSettings {
             slope: 10f64.to_radians(),
             triangles: vec![2, 722, 1322],
             headings: (0..5).map(|k| (72.0 * f64::from(k)).to_radians()).collect(),
+            leaning: vec![false, true],
             common_speeds: vec![0.0, 10.0],
             ratios: vec![1.001, 0.999],
             side: 1.0,
@@ -81,6 +85,8 @@ pub struct InclineRow {
     pub triangles: usize,
     /// Heading of the slope in the axes of the sheet \[rad\].
     pub heading: f64,
+    /// Whether the slope itself leans.
+    pub leaning: bool,
     /// Common speed \[m/s\].
     pub common_speed: f64,
     /// μ over the tangent of the slope.
@@ -106,6 +112,7 @@ impl TableRow for InclineRow {
         "largest_creep",
         "acceleration",
         "exact_acceleration",
+        "leans",
         "verdict",
     ];
 
@@ -118,6 +125,7 @@ impl TableRow for InclineRow {
             cell(self.largest_creep),
             cell(self.acceleration),
             cell(self.exact_acceleration),
+            if self.leaning { "plane" } else { "gravity" }.into(),
             if self.ok { "OK" } else { "KO" }.into(),
         ]
     }
@@ -127,6 +135,7 @@ impl TableRow for InclineRow {
 struct Case {
     triangles: usize,
     heading: f64,
+    leaning: bool,
     common_speed: f64,
     ratio: f64,
 }
@@ -136,7 +145,8 @@ struct Case {
 /// With μ above the tangent of the slope every vertex must, after settling, move with exactly the velocity of the
 /// slope: largest creep 0, not small. Below, the centre of mass must accelerate by g (sin β − μ cos β) down the slope, within
 /// [`InclineSettings::tolerance`] of that along and across. The same in every heading, on every mesh, and when
-/// everything shares a velocity. The slope is the plane z = 0 and gravity leans, so that rest is representable.
+/// everything shares a velocity. Either gravity leans over the plane z = 0, where rest is representable, or the plane leans and
+/// every number is rounded.
 /// Reference: Larionov 2022, ramp slide; Ly 2021, §2.3.3.
 pub fn incline(
     settings: &InclineSettings,
@@ -147,8 +157,9 @@ pub fn incline(
     for &triangles in &settings.triangles {
         for &common_speed in &settings.common_speeds {
             for &heading in &settings.headings {
-                for &ratio in &settings.ratios {
-                    cases.push(Case { triangles, heading, common_speed, ratio });
+                for &leaning in &settings.leaning {
+                    let case = |ratio| Case { triangles, heading, leaning, common_speed, ratio };
+                    cases.extend(settings.ratios.iter().map(|&ratio| case(ratio)));
                 }
             }
         }
@@ -165,6 +176,7 @@ fn check(settings: &InclineSettings) -> Result<(), ProtocolError> {
     some("the number of sheets", &settings.triangles)?;
     some("the number of headings", &settings.headings)?;
     some("the number of common speeds", &settings.common_speeds)?;
+    some("the number of things that lean", &settings.leaning)?;
     some("the number of ratios", &settings.ratios)?;
     for (what, value) in [
         ("the side", settings.side),
@@ -238,11 +250,17 @@ fn measure(
 ) -> Result<InclineRow, ProtocolError> {
     let &InclineSettings { slope, dt, .. } = settings;
     let (sin, cos) = slope.sin_cos();
-    let downhill = Vec3::new(case.heading.cos(), case.heading.sin(), 0.0);
-    // Oblique to all headings but one, with components that are exact.
-    let common = case.common_speed * Vec3::new(0.8, 0.6, 0.0);
+    let heading = Vec3::new(case.heading.cos(), case.heading.sin(), 0.0);
+    // From the axes of a level plane to the world.
+    let tilt = if case.leaning { slope } else { 0.0 };
+    let turn = Rotation3::from_scaled_axis(tilt * Vec3::z().cross(&heading));
+    let (normal, downhill) = (turn * Vec3::z(), turn * heading);
+    let gravity =
+        if case.leaning { -GRAVITY * Vec3::z() } else { GRAVITY * (sin * downhill - cos * normal) };
+    // Oblique to all headings but one; on a level plane with components that are exact.
+    let common = turn * (case.common_speed * Vec3::new(0.8, 0.6, 0.0));
     let mu = case.ratio * slope.tan();
-    let plane = Shape::plane(Vec3::zeros(), Vec3::z()).map_err(SimError::from)?;
+    let plane = Shape::plane(Vec3::zeros(), normal).map_err(SimError::from)?;
     let motion = Motion::steady(Vec3::zeros(), common, Vec3::zeros()).map_err(SimError::from)?;
     let plane = Collider::new(plane, motion)
         .and_then(|c| c.with_friction(mu))
@@ -251,11 +269,11 @@ fn measure(
     let mesh = square(case.triangles, settings.side)?;
     let cloth = Cloth {
         rest: &mesh,
-        positions: mesh.positions.clone(),
+        positions: mesh.positions.iter().map(|x| turn * x).collect(),
         material: settings.material,
         pins: Vec::new(),
     };
-    let mut sim = cloth.among(vec![plane], GRAVITY * (sin * downhill - cos * Vec3::z()))?;
+    let mut sim = cloth.among(vec![plane], gravity)?;
     set_velocity(&mut sim, common);
     let steps = |time: f64| (time / dt).ceil().max(1.0) as usize;
     let go = |sim: &mut Simulator<Surroundings>, count: usize| {
@@ -285,11 +303,12 @@ fn measure(
         let allowed = settings.tolerance * exact_acceleration;
         (acceleration - exact_acceleration).abs() <= allowed && sideways <= allowed
     };
-    let Case { triangles, heading, common_speed, ratio } = *case;
+    let Case { triangles, heading, leaning, common_speed, ratio } = *case;
     meter.finished(&format!("{triangles} triangles, {common_speed} m/s, μ/tan = {ratio}"));
     Ok(InclineRow {
         triangles,
         heading,
+        leaning,
         common_speed,
         ratio,
         largest_creep,
@@ -305,8 +324,9 @@ fn judge(settings: &InclineSettings, rows: Vec<InclineRow>) -> Outcome<InclineRo
     let mut slides = Report::new("sliding, acceleration down the slope", settings.tolerance);
     for row in rows.iter().filter(|r| r.ratio < 1.0) {
         let InclineRow { triangles, heading, common_speed, ratio, .. } = row;
+        let leans = if row.leaning { "plane" } else { "gravity" };
         let at = format!(
-            "{triangles} triangles, {:.0}°, {common_speed} m/s, μ/tan = {ratio}",
+            "{triangles} triangles, {:.0}°, {leans} leans, {common_speed} m/s, μ/tan = {ratio}",
             heading.to_degrees()
         );
         slides.push(at, row.exact_acceleration, row.acceleration);
@@ -371,7 +391,7 @@ mod tests {
     #[test]
     fn sheets_stick_above_the_threshold_and_slide_below() {
         let outcome = incline(&InclineSettings::quick(), &mut |_, _| true).unwrap();
-        assert!(outcome.verdict().ok && outcome.rows.len() == 16, "{outcome}");
+        assert!(outcome.verdict().ok && outcome.rows.len() == 32, "{outcome}");
         for row in &outcome.rows {
             if row.ratio > 1.0 {
                 assert_eq!(row.largest_creep, 0.0, "{row:?}");

@@ -38,9 +38,11 @@ use crate::verdict::{Csv, Report, Verdict};
 pub use cantilever::{
     CantileverRow, CantileverSeries, CantileverSettings, PLATE_EFFECT, PlateEffect, cantilever,
 };
-pub use capstan::{CapstanRow, CapstanSettings, capstan, capstan_of_points};
+pub use capstan::{CapstanRow, CapstanSettings, DrumWay, capstan, capstan_of_points};
 pub use cloth::ClothMaterial;
-pub use cylinder::{CylinderRow, CylinderSettings, cylinder, weighted_capstan};
+pub use cylinder::{
+    CylinderRow, CylinderSettings, cylinder, weighted_capstan, weighted_capstan_of_points,
+};
 pub use incline::{InclineRow, InclineSettings, incline};
 pub use lateral_buckling::{
     BucklingRow, BucklingSettings, Procedure, Threshold, lateral_buckling, threshold,
