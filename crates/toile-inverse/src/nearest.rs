@@ -63,9 +63,6 @@ const ROUNDS: usize = 8;
 const GAIN: f64 = 0.05;
 /// Steps of one round at most.
 const STEPS: usize = 12;
-/// Distance, in units of the size, from which on the search goes on only while it is fast: by this factor of its merit a step.
-const NEAR: f64 = 1e-3;
-const FAST: f64 = 0.1;
 /// Contacts between layers up to which a garment is let go.
 const MOST_LAYERS: usize = 100;
 /// Times contacts are let slide anew.
@@ -100,7 +97,7 @@ impl Ground<'_> {
         let mut steps = 0;
         for _ in 0..ROUNDS {
             let Some(now) = best.as_ref().filter(|b| b.judged.certificate.certified) else { break };
-            let met = self.away(now) <= self.settings.target_tolerance.max(NEAR) * self.size;
+            let met = self.away(now) <= self.settings.target_tolerance * self.size;
             if met || steps >= self.settings.max_steps {
                 break;
             }
@@ -288,9 +285,7 @@ impl Ground<'_> {
             }
             let met = m.distance <= self.settings.target_tolerance * self.size;
             slow = if factor > 0.9 { slow + 1 } else { 0 };
-            let near = m.distance <= NEAR * self.size && factor > FAST;
-            let done = m.outside == 0 && (met || near);
-            if done || slow >= 2 || *steps >= self.settings.max_steps {
+            if met && m.outside == 0 || slow >= 2 || *steps >= self.settings.max_steps {
                 break;
             }
         }
