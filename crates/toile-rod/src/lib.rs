@@ -102,4 +102,4 @@ pub use rotation::{Mat3, Vec3, axial_angle, cross_matrix, straightened, turn, tu
 pub use series::{BOUND, clothoid, largest_bound, safe_arc};
 pub use settle::{SettleSettings, Settled};
 pub use statics::{RodEquilibrium, StaticSettings, equilibrium, equilibrium_from};
-pub use tree::{Branch, Growth, Tree, TreeEquilibrium};
+pub use tree::{Branch, Growth, Tree};

@@ -6,9 +6,9 @@
 
 use toile_contact::{BetweenSegments, segment_segment};
 
-use crate::assembly::{Fibre, FibreContactKey};
+use crate::assembly::Fibre;
 use crate::rotation::Vec3;
-use crate::touch::{Pair, Side, Sites, grid_pairs, segments_of};
+use crate::touch::{Pair, Sites, grid_pairs, segments_of};
 
 /// Part of the sum of the radii below which two fibres count as passing: contacts that hold keep them farther apart.
 const DEEP: f64 = 0.5;
@@ -101,14 +101,11 @@ fn one(
     // Along that normal the same two points of the fibres must stay apart by their radii.
     let gap = (at(0, found.s, 0.0) - at(1, found.t, 0.0)).dot(&normal) - radii;
     Some(Pair {
-        key: FibreContactKey::Fibres { first: (f as u32, i as u32), second: (g as u32, k as u32) },
         point: (pa + pb) * 0.5,
         normal,
         gap,
         friction,
-        velocity: Vec3::zeros(),
-        first: Side { fibre: f, point: i, weight: found.s, sign: 1.0 },
-        second: Some(Side { fibre: g, point: k, weight: found.t, sign: -1.0 }),
+        ..Pair::of_fibres((f, i, found.s), (g, k, found.t))
     })
 }
 

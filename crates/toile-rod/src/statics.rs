@@ -27,7 +27,7 @@ impl Default for StaticSettings {
 /// An equilibrium, or the best that was found.
 #[derive(Clone, Debug)]
 pub struct RodEquilibrium {
-    /// The curvatures.
+    /// The curvatures; of all branches, one after the other, in a tree.
     pub q: Vec<Vec3>,
     /// Elastic energy \[J\].
     pub elastic_energy: f64,

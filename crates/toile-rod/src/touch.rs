@@ -109,6 +109,24 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
+    /// Of two fibres, each with its segment and the place on it, nothing else known yet.
+    pub(crate) fn of_fibres(
+        (f, i, s): (usize, usize, f64),
+        (g, k, t): (usize, usize, f64),
+    ) -> Self {
+        let (first, second) = ((f as u32, i as u32), (g as u32, k as u32));
+        Self {
+            key: FibreContactKey::Fibres { first, second },
+            point: Vec3::zeros(),
+            normal: Vec3::zeros(),
+            gap: 0.0,
+            friction: 0.0,
+            velocity: Vec3::zeros(),
+            first: Side { fibre: f, point: i, weight: s, sign: 1.0 },
+            second: Some(Side { fibre: g, point: k, weight: t, sign: -1.0 }),
+        }
+    }
+
     pub(crate) fn sides(&self) -> impl Iterator<Item = &Side> {
         std::iter::once(&self.first).chain(&self.second)
     }
@@ -343,13 +361,10 @@ fn capsules(
         return None;
     }
     Some(Pair {
-        key: FibreContactKey::Fibres { first: (f as u32, i as u32), second: (g as u32, k as u32) },
         point: (pa + pb) * 0.5,
         normal,
         gap,
         friction,
-        velocity: Vec3::zeros(),
-        first: Side { fibre: f, point: i, weight: between.s, sign: 1.0 },
-        second: Some(Side { fibre: g, point: k, weight: between.t, sign: -1.0 }),
+        ..Pair::of_fibres((f, i, between.s), (g, k, between.t))
     })
 }

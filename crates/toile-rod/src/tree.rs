@@ -14,7 +14,7 @@ use crate::motion::{
 };
 use crate::rod::{Clamp, Loads, Rod, Station};
 use crate::rotation::{Mat3, Vec3, straightened};
-use crate::statics::{Body, Factor, Point, StaticSettings, elastic_energy, follow};
+use crate::statics::{Body, Factor, Point, RodEquilibrium, StaticSettings, elastic_energy, follow};
 use crate::{RodCertificate, RodError};
 
 /// Where a branch grows.
@@ -41,25 +41,6 @@ pub struct Branch {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
     branches: Vec<Branch>,
-}
-
-/// An equilibrium of a tree, or the best that was found.
-#[derive(Clone, Debug)]
-pub struct TreeEquilibrium {
-    /// The curvatures of all branches, one after the other.
-    pub q: Vec<Vec3>,
-    /// Elastic energy \[J\].
-    pub elastic_energy: f64,
-    /// Potential of the weight from the origin \[J\].
-    pub load_energy: f64,
-    /// Newton steps taken.
-    pub steps: usize,
-    /// Times an unstable equilibrium was left along its falling direction.
-    pub escapes: usize,
-    /// Fraction of the weight that was carried.
-    pub fraction: f64,
-    /// Whether it is an equilibrium.
-    pub certificate: RodCertificate,
 }
 
 impl Tree {
@@ -166,7 +147,7 @@ impl Tree {
         &self,
         gravity: &Vec3,
         settings: &StaticSettings,
-    ) -> Result<TreeEquilibrium, RodError> {
+    ) -> Result<RodEquilibrium, RodError> {
         if !gravity.iter().all(|x| x.is_finite()) {
             return Err(RodError::NotFinite { what: "gravity" });
         }
@@ -175,7 +156,7 @@ impl Tree {
         let elastic: f64 =
             self.parts(&found.q).map(|(_, rod, q)| elastic_energy(rod, q, &rod.elastic(q))).sum();
         let energy = self.evaluate(&found.q, gravity).energy;
-        Ok(TreeEquilibrium {
+        Ok(RodEquilibrium {
             q: found.q,
             elastic_energy: elastic,
             load_energy: energy - elastic,
@@ -219,22 +200,7 @@ impl Tree {
             return Err(RodError::NotPositive { what: "time step", value: settings.dt });
         }
         let count = self.branches.len();
-        // Root to tip: where everything is and how it moves.
-        let mut moving: Vec<(Rod, RodState, Moving)> = Vec::with_capacity(count);
-        let mut joints: Vec<Vec<(Clamp, ClampMotion)>> = Vec::with_capacity(count);
-        for ((i, rod, q), (_, _, rate)) in self.parts(&state.q).zip(self.parts(&state.rate)) {
-            let (mut rod, mut root) = (rod.clone(), *motion);
-            if let Some(growth) = &self.branches[i].growth {
-                let (clamp, moves) = joints[growth.parent][growth.joint];
-                rod.set_clamp(grown(&clamp, growth));
-                root = moves;
-            }
-            let own = RodState { q: q.to_vec(), rate: rate.to_vec() };
-            let mut list = Vec::with_capacity(rod.lengths().len() + 1);
-            let parts = Moving::traced(&rod, &own, gravity, &root, |_, c, m| list.push((c, m)));
-            joints.push(list);
-            moving.push((rod, own, parts));
-        }
+        let moving = self.moving(state, gravity, motion);
         // Tip to root: forms, forces, and the first half of the solution.
         let growths = self.growths();
         let (h, theta, nu) = (settings.dt, settings.theta, settings.damping);
@@ -243,7 +209,7 @@ impl Tree {
         let mut handed: Vec<Option<Vector<6>>> = vec![None; count];
         let mut halves: Vec<Option<(Chain, Inward)>> = vec![None; count];
         for i in (0..count).rev() {
-            let (rod, own, parts) = &moving[i];
+            let Going { rod, state: own, parts, .. } = &moving[i];
             let borne = at_joint(&growths, i, &crowns);
             let chain = parts.chain_bearing(rod, theta * theta * h * h + nu * h, borne);
             let (loads, wrench) =
@@ -256,6 +222,27 @@ impl Tree {
         }
         let halves = halves.iter().map(|h| h.as_ref().map(|(c, i)| (c, i.clone()))).collect();
         Ok(outward(&growths, halves))
+    }
+
+    /// Root to tip: where every branch is and how it moves.
+    fn moving(&self, state: &RodState, gravity: &Vec3, motion: &ClampMotion) -> Vec<Going> {
+        let count = self.branches.len();
+        let mut moving: Vec<Going> = Vec::with_capacity(count);
+        let mut joints: Vec<Vec<(Clamp, ClampMotion)>> = Vec::with_capacity(count);
+        for ((i, rod, q), (_, _, rate)) in self.parts(&state.q).zip(self.parts(&state.rate)) {
+            let (mut rod, mut root) = (rod.clone(), *motion);
+            if let Some(growth) = &self.branches[i].growth {
+                let (clamp, moves) = joints[growth.parent][growth.joint];
+                rod.set_clamp(grown(&clamp, growth));
+                root = moves;
+            }
+            let state = RodState { q: q.to_vec(), rate: rate.to_vec() };
+            let mut list = Vec::with_capacity(rod.lengths().len() + 1);
+            let parts = Moving::traced(&rod, &state, gravity, &root, |_, c, m| list.push((c, m)));
+            joints.push(list);
+            moving.push(Going { rod, state, root, parts });
+        }
+        moving
     }
 
     /// Takes one step; clamps are moved as well.
@@ -287,23 +274,21 @@ impl Tree {
         self.check(&state.q)?;
         self.check(&state.rate)?;
         let mut sum = [0.0; 3];
-        let mut joints: Vec<Vec<(Clamp, ClampMotion)>> = Vec::new();
-        for ((i, rod, q), (_, _, rate)) in self.parts(&state.q).zip(self.parts(&state.rate)) {
-            let (mut rod, mut root) = (rod.clone(), *motion);
-            if let Some(growth) = &self.branches[i].growth {
-                let (clamp, moves) = joints[growth.parent][growth.joint];
-                rod.set_clamp(grown(&clamp, growth));
-                root = moves;
-            }
-            let own = RodState { q: q.to_vec(), rate: rate.to_vec() };
-            let mut list = Vec::new();
-            Moving::traced(&rod, &own, gravity, &root, |_, c, m| list.push((c, m)));
-            joints.push(list);
-            let part = energies(&rod, &own, gravity, &root)?;
+        for Going { rod, state, root, .. } in self.moving(state, gravity, motion) {
+            let part = energies(&rod, &state, gravity, &root)?;
             sum.iter_mut().zip(part).for_each(|(s, p)| *s += p);
         }
         Ok(sum)
     }
+}
+
+/// A branch where it is, and how it moves.
+struct Going {
+    rod: Rod,
+    state: RodState,
+    /// Motion of its clamp.
+    root: ClampMotion,
+    parts: Moving,
 }
 
 /// The clamp of a branch that grows from a joint.
