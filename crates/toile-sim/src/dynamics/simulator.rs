@@ -53,8 +53,8 @@ pub trait ContactSource {
         Vector::zeros()
     }
 
-    /// Told where a step has ended, and with which contacts near.
-    fn arrived(&mut self, _positions: &[Vector<3>], _contacts: &[Contact]) {}
+    /// Told where a step has ended.
+    fn arrived(&mut self, _positions: &[Vector<3>]) {}
 }
 
 /// Nothing to touch.
@@ -188,8 +188,6 @@ pub struct Checkpoint {
     pub before: Option<Snapshot>,
     /// Contacts with their forces in space \[N\].
     pub held: Vec<(ContactKey, [f64; 3], ContactStatus)>,
-    /// Pairs of layers near each other, with the normal from the second to the first.
-    pub layers: Vec<(ContactKey, [f64; 3])>,
     /// Pairs of nodes that contacts have tied, and how many stages ago.
     pub couplings: Vec<[u32; 3]>,
 }
@@ -341,12 +339,10 @@ impl<S: ContactSource> Simulator<S> {
             low: m.position.low().to_vec(),
             velocity: m.velocity.clone(),
         };
-        let layers = self.contacts.iter().filter(|c| c.key.between_layers());
         Checkpoint {
             now: snapshot(&self.moving),
             before: self.before.as_ref().map(snapshot),
             held,
-            layers: layers.map(|c| (c.key, c.normal.into())).collect(),
             couplings: self.system.couplings(),
         }
     }
@@ -370,19 +366,7 @@ impl<S: ContactSource> Simulator<S> {
             .collect();
         self.forces.clear();
         self.gather(&self.moving.position.clone());
-        self.contacts.clear();
-        let layers = checkpoint.layers.iter().map(|(key, normal)| Contact {
-            key: *key,
-            vertices: [0; 4],
-            weights: [0.0; 4],
-            count: 0,
-            normal: (*normal).into(),
-            gap: 0.0,
-            velocity: Vector::zeros(),
-            friction: 0.0,
-        });
-        self.contacts.extend(layers);
-        self.source.arrived(&self.positions, &self.contacts);
+        self.source.arrived(&self.positions);
         let mut contacts = Vec::new();
         self.source.contacts(&self.positions, self.moving.time, 0.0, &mut contacts)?;
         self.remember_depths(&contacts);
@@ -459,7 +443,7 @@ impl<S: ContactSource> Simulator<S> {
             } else {
                 self.gather(&after.position);
             }
-            self.source.arrived(&self.positions, &self.contacts);
+            self.source.arrived(&self.positions);
             let contacts = std::mem::take(&mut self.contacts);
             self.remember_depths(&contacts);
             self.contacts = contacts;
