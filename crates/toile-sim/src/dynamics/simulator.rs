@@ -212,6 +212,8 @@ pub struct Simulator<S> {
     owners: HashSet<usize>,
     /// Gaps of the edges and faces that were in colliders when the last part of a step ended \[m\].
     inside: HashMap<ContactKey, f64>,
+    /// Whether anything touched in a stage of the step.
+    touched: bool,
     unit: f64,
     /// Of the model at its start \[m\].
     size: f64,
@@ -246,6 +248,7 @@ impl<S: ContactSource> Simulator<S> {
             delta: vec![0.0; n],
             owners: HashSet::new(),
             inside: HashMap::new(),
+            touched: false,
             model,
             source,
             moving,
@@ -389,6 +392,7 @@ impl<S: ContactSource> Simulator<S> {
             let kept = (self.warm.clone(), self.forces.clone());
             let mut trial = StepReport { converged: true, ..StepReport::default() };
             let to = start + h * (done + part) as f64 / SHORTEST as f64;
+            self.touched = false;
             let outcome = self.take(&from, dt, to, part == SHORTEST, &mut trial);
             let mut after = match outcome {
                 Ok(after) => Some(after),
@@ -398,9 +402,9 @@ impl<S: ContactSource> Simulator<S> {
             // Implicit Euler makes no energy when it converges, unless contacts between vertices push out what they found
             // too late; schemes of second order may, across impacts.
             let between = self.forces.iter().any(|f| f.contact.count > 1);
+            let touched = self.touched || !kept.1.is_empty();
             let tame = trial.converged
-                && (self.forces.is_empty()
-                    || (self.integrator == Integrator::ImplicitEuler && !between));
+                && (!touched || (self.integrator == Integrator::ImplicitEuler && !between));
             let lawful = trial.law_error <= LAWFUL
                 && trial.residual.is_finite()
                 && after.as_ref().is_none_or(|a| tame || self.spends(&from, a, dt));
@@ -667,6 +671,7 @@ impl<S: ContactSource> Simulator<S> {
                 });
             }
         }
+        self.touched |= !self.forces.is_empty();
         report.absorb(&StepReport {
             converged: last.converged,
             residual: last.residual,
