@@ -17,6 +17,3 @@ pub mod protocol;
 pub mod quadrature;
 pub mod shells;
 pub mod verdict;
-
-#[cfg(test)]
-mod reference;
