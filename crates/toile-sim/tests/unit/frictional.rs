@@ -2,10 +2,12 @@ use toile_contact::{Collider, Intrusion, Penetration, Shape, penetrations};
 use toile_energy::{Membrane, ShellStiffness};
 use toile_geometry::measure::NormalRule;
 use toile_geometry::{TriMesh, Vec3, generate};
-
-use super::*;
-use crate::dynamics::Surroundings;
-use crate::{Shell, ShellMaterial};
+use toile_sim::dynamics::Surroundings;
+use toile_sim::{
+    FrictionalEquilibrium, FrictionalSettings, ModelBuilder, Shell, ShellMaterial, StaticContact,
+    frictional_equilibrium,
+};
+use toile_solve::NewtonSettings;
 
 const WEIGHT: f64 = 9.81 * 0.2;
 

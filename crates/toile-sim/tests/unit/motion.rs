@@ -5,9 +5,10 @@ use toile_contact::{Collider, Intrusion, Motion, Shape};
 use toile_energy::{Membrane, ShellStiffness};
 use toile_geometry::measure::NormalRule;
 use toile_geometry::{TriMesh, Vec3, generate};
-
-use super::*;
-use crate::{Model, ModelBuilder, Shell, ShellMaterial};
+use toile_sim::dynamics::{
+    ContactSource, ContactStatus, Integrator, NoContact, Simulator, StageSettings, Surroundings,
+};
+use toile_sim::{Model, ModelBuilder, Shell, ShellMaterial};
 
 const GRAVITY: f64 = 9.81;
 
