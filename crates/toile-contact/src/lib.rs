@@ -23,8 +23,6 @@ mod penetration;
 mod pierce;
 mod predicate;
 mod proximity;
-#[cfg(test)]
-mod random;
 mod shape;
 mod side;
 mod surface;

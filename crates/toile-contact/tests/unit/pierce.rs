@@ -1,9 +1,8 @@
-use super::*;
 use crate::passing::{passes_edge, passes_face};
 use crate::random::Random;
-use crate::{Motion, Shape};
 use nalgebra::UnitQuaternion;
-use toile_geometry::{TriMesh, generate};
+use toile_contact::{Collider, ContactError, Impact, ImpactPair, Motion, Shape, piercing_impacts};
+use toile_geometry::{TriMesh, Vec3, generate};
 
 /// Two triangles of a metre, level.
 fn sheet(height: f64) -> TriMesh {
@@ -105,7 +104,7 @@ fn turning_and_breathing_colliders_are_seen() {
     let turn = Motion::steady(Vec3::zeros(), Vec3::zeros(), Vec3::z() * std::f64::consts::TAU);
     let found = impacts(&spike, turn.unwrap(), &wall, &wall.positions);
     // The tip meets the wall at sin φ = 1/2, a twelfth of the turn.
-    let first = crate::first_impact(found.iter().copied()).unwrap();
+    let first = toile_contact::first_impact(found.iter().copied()).unwrap();
     assert!((first.time - 1.0 / 12.0).abs() < 2e-3, "{found:?}");
     // A ball of triangles grows through a face.
     let ball = generate::sphere(0.01, 1);
@@ -158,14 +157,19 @@ fn boxes_on_random_ways_are_seen_as_often_as_they_pierce() {
         if (0..=n).any(|k| at(k).iter().any(enters)) {
             continue;
         }
-        let features = Features::of_solid(&Solid::Block { half });
+        let corner = |k: usize| {
+            let side = |bit: usize| if k >> bit & 1 == 1 { half[bit] } else { -half[bit] };
+            Vec3::new(side(0), side(1), side(2))
+        };
+        let corners: Vec<Vec3> = (0..8).map(corner).collect();
+        let upward = |k: usize| {
+            (0..3).filter(move |bit| k >> bit & 1 == 0).map(move |bit| [k, k | 1 << bit])
+        };
+        let edges: Vec<[Vec3; 2]> = (0..8).flat_map(upward).map(|ends| ends.map(corner)).collect();
         let pierced = (0..n).any(|k| {
             let (a, b) = (at(k), at(k + 1));
-            features
-                .points
-                .iter()
-                .any(|(p, _)| passes_face(&[*p, a[0], a[1], a[2]], &[*p, b[0], b[1], b[2]]))
-                || features.segments.iter().any(|(s, _)| {
+            corners.iter().any(|p| passes_face(&[*p, a[0], a[1], a[2]], &[*p, b[0], b[1], b[2]]))
+                || edges.iter().any(|s| {
                     (0..3).any(|m| {
                         let (i, j) = (m, (m + 1) % 3);
                         passes_edge(&[s[0], s[1], a[i], a[j]], &[s[0], s[1], b[i], b[j]])

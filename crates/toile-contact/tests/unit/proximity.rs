@@ -1,6 +1,8 @@
-use super::*;
 use crate::random::Random;
-use toile_geometry::{Topology, TriMesh, generate};
+use toile_contact::{
+    Contact, ContactKey, LayerSettings, LayerSides, Layers, point_triangle, segment_segment,
+};
+use toile_geometry::{Topology, TriMesh, Vec3, generate};
 
 const SETTINGS: LayerSettings = LayerSettings { thickness: 1e-3, reach: 1e-3, friction: 0.2 };
 

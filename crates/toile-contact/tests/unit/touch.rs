@@ -1,7 +1,8 @@
-use super::*;
-use crate::{Collider, Motion, Shape};
 use nalgebra::UnitQuaternion;
-use toile_geometry::{TriMesh, generate};
+use toile_contact::{
+    Collider, Contact, ContactError, ContactKey, Motion, Shape, collider_contacts,
+};
+use toile_geometry::{TriMesh, Vec3, generate};
 
 /// One large triangle at height z with its middle over the origin.
 fn triangle(z: f64) -> TriMesh {
@@ -118,7 +119,7 @@ fn an_edge_across_an_edge_is_a_contact_between_its_ends() {
         Shape::mesh(ridge).unwrap(),
     ];
     for shape in cases {
-        for sides in [crate::Sides::Auto, crate::Sides::One] {
+        for sides in [toile_contact::Sides::Auto, toile_contact::Sides::One] {
             let collider = Collider::fixed(shape.clone()).with_sides(sides);
             let lift = Vec3::z() * 0.0004;
             let x: Vec<Vec3> = cloth.positions.iter().map(|x| x + lift).collect();
