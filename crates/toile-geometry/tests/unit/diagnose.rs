@@ -1,9 +1,11 @@
 //! Each problem is found on a small example, and random meshes never break the search.
 
-use super::*;
-use crate::generate::{self, Around, Triangulation};
 use crate::rng::Rng;
-use crate::{Topology, TriMesh, orient_consistently};
+use toile_geometry::generate::{Around, Triangulation};
+use toile_geometry::{
+    Element, Problem, ProblemKind, Severity, Topology, TriMesh, Vec3, diagnose, generate,
+    orient_consistently,
+};
 
 /// A flat patch of four vertices: faces 0 1 2 and 0 2 3.
 fn patch() -> (Vec<Vec3>, Vec<[u32; 3]>) {

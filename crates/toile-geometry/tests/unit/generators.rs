@@ -1,6 +1,10 @@
 //! Laws that all generated meshes obey.
 
-use super::*;
+use toile_geometry::generate::{
+    Around, Triangulation, annulus, cone_frustum, cylinder, cylindrical_panel, disc, hemisphere,
+    rectangle, sheet, sphere, strip,
+};
+use toile_geometry::{TriMesh, Vec3};
 
 fn euler_and_loops(mesh: &TriMesh) -> (i64, usize) {
     let topology = &mesh.topology;

@@ -1,5 +1,5 @@
-use super::*;
-use crate::{generate, rng::Rng};
+use crate::rng::Rng;
+use toile_geometry::{MendCounts, MendSettings, Topology, Vec3, generate, is_surface, mend};
 
 const CLOTH: MendSettings = MendSettings { tolerance: 1e-6, crumb: 1e-3, reshape: true, hole: 0.0 };
 const BODY: MendSettings = MendSettings { tolerance: 1e-6, crumb: 0.0, reshape: false, hole: 1.0 };
