@@ -2,7 +2,7 @@
 //!
 //! Modules whose tests need their insides keep them and are compiled again here.
 
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code, unreachable_pub, clippy::neg_cmp_op_on_partial_ord)]
 
 mod alart_curnier;
 mod banded;
