@@ -19,7 +19,7 @@ fn threshold_is_that_of_the_thin_plate() {
 fn both_procedures_find_the_same_threshold() {
     let direct =
         threshold(0.4, 0.35, 1e-3, ShellModel::TAN, 14, Triangulation::Alternating).unwrap().gamma;
-    let published = Procedure::Continuation { from: 40.0, to: 10.0, steps: 30, tilt: 0.05 };
+    let published = Procedure::Continuation { from: 28.0, to: 13.0, steps: 15, tilt: 0.05 };
     let followed = threshold_by_continuation(
         0.4,
         0.35,
