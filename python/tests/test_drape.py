@@ -24,7 +24,7 @@ def test_arrays_in_certificate_and_arrays_out(hanging):
     assert np.array_equal(found.rest_positions(), vertices)
     assert x[:, 2].min() < -0.3, "the rest hangs"
     fields = found.fields()
-    assert set(fields) == {"stretch", "bending", "residual"} and fields["stretch"].shape == (30,)
+    assert set(fields) == {"stretch", "bending", "stress", "residual"} and fields["stretch"].shape == (30,)
     assert found.history()[-1] < 1e-6 < found.history()[0]
 
 

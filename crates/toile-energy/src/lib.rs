@@ -44,7 +44,7 @@ pub use area::AreaStretch;
 pub use edge::EdgeStretch;
 pub use gravity::Gravity;
 pub use hinge::HingeBend;
-pub use koiter::{KoiterFace, KoiterRest, Membrane};
+pub use koiter::{KoiterFace, KoiterRest, Membrane, principal_values};
 pub use moment::EdgeMoment;
 pub use stencil::{Curvature, MaterialEnergy, StencilEnergy, check_derivatives, check_material};
 pub use stiffness::{ShellStiffness, orthotropic_3d};

@@ -121,6 +121,8 @@ pub struct Inversion {
     pub rest: Vec<Vec3>,
     /// The equilibrium \[m\].
     pub equilibrium: Vec<Vec3>,
+    /// Length of the force that is left at each vertex \[N\]; zero where it is held.
+    pub residual: Vec<f64>,
     /// The contacts of the equilibrium and the force each carries.
     pub contacts: Vec<ContactResult>,
     /// The judgement.
@@ -307,6 +309,7 @@ pub fn invert_shown(
         touching,
         rest,
         equilibrium: judged.equilibrium,
+        residual: judged.residual,
         contacts,
         certificate: judged.certificate,
         naive_sag,

@@ -15,6 +15,8 @@ pub(crate) struct Judged {
     pub(crate) equilibrium: Vec<Vec3>,
     pub(crate) contacts: Vec<Carrying>,
     pub(crate) certificate: Certificate,
+    /// Force left at each vertex \[N\].
+    pub(crate) residual: Vec<f64>,
 }
 
 /// Drift up to which a result is certified, relative to its size.
@@ -41,7 +43,7 @@ pub(crate) fn judge(
 ) -> Result<Judged, InverseError> {
     let size = extent(target);
     let steps = if relaxed { NEWTON_STEPS } else { 0 };
-    let (positions, contacts, mut certificate) =
+    let Judged { equilibrium: positions, contacts, mut certificate, residual } =
         balance(garment, rest, shape, contacts, steps, observe)?;
     certificate.size = size;
     if !contacts.is_empty() {
@@ -63,7 +65,7 @@ pub(crate) fn judge(
         certificate.drift = moved.map(|m| m / size);
     }
     verdict(&mut certificate, garment, &contacts);
-    Ok(Judged { equilibrium: positions, contacts, certificate })
+    Ok(Judged { equilibrium: positions, contacts, certificate, residual })
 }
 
 /// The last digits: rest shape and start are now what the files will say. Contacts that would have to pull are let go, vertices that
@@ -75,7 +77,7 @@ fn balance(
     mut contacts: Vec<Carrying>,
     max_steps: usize,
     observe: &mut dyn FnMut(Phase, f64, f64) -> bool,
-) -> Result<(Vec<Vec3>, Vec<Carrying>, Certificate), InverseError> {
+) -> Result<Judged, InverseError> {
     let newton = NewtonSettings { tolerance: 1e-10, max_steps, ..NewtonSettings::default() };
     let pinned = garment.pinned();
     // What is sewn to others rests where they do: held twice, its thread would be stretched.
@@ -106,7 +108,17 @@ fn balance(
             }
         }
         round += 1;
-        let done = (positions.clone(), contacts.clone(), found.certificate);
+        model.clear_fixed(&mut gradient);
+        let left = |node: &u32| {
+            let i = model.unknown(*node);
+            Vec3::from_column_slice(&gradient[i..i + 3]).norm()
+        };
+        let done = Judged {
+            equilibrium: positions.clone(),
+            contacts: contacts.clone(),
+            certificate: found.certificate,
+            residual: model.vertices().iter().map(left).collect(),
+        };
         if round == ROUNDS || max_steps == 0 || found.stop == Stop::Interrupted {
             return Ok(done);
         }

@@ -9,7 +9,7 @@ use toile_sim::{
 use toile_solve::{NewtonSettings, Step};
 
 use crate::setting::Setting;
-use crate::{Fields, Start, shell_fields, shells};
+use crate::{Fields, Start, shell_fields, shell_tensions, shells};
 
 /// A draped scene: what went in and what came out.
 pub struct Drape {
@@ -148,6 +148,12 @@ impl Drape {
             shell_fields(&sheet.topology, &sheet.rest_positions, &positions, &forces)
         };
         self.nodes.iter().enumerate().map(one).collect()
+    }
+
+    /// Largest tension of the membrane at the vertices of a shell \[N/m\]: see [`shell_tensions`].
+    pub fn tensions(&self, shell: usize) -> Vec<f64> {
+        let sheet = &self.shells[shell].shell;
+        shell_tensions(sheet, &sheet.rest_positions, &self.positions(shell))
     }
 }
 

@@ -30,7 +30,7 @@
 //! | simulate a scene | [`Simulation`] |
 //! | the rest shape of a target | [`invert()`], [`SceneInversion`] |
 //! | how an equilibrium moves with rest shape, material and supports | [`Drape::vjp`] |
-//! | stretch, bending and residual per vertex | [`Fields`] |
+//! | stretch, bending and residual per vertex, tension | [`Fields`], [`shell_tensions`] |
 //! | a model of your own | [`sim`]: `Shell`, `ModelBuilder`, `equilibrium` |
 //! | files | [`io`] |
 //! | meshes | [`geometry`] |
@@ -52,6 +52,7 @@ mod rods;
 mod setting;
 mod shells;
 mod simulate;
+mod tension;
 
 pub use certificate::certificate_figures;
 pub use drape::{Drape, DrapeError, drape, drape_on, scene_settings, set_threads};
@@ -68,6 +69,7 @@ pub use rods::{
     invert_rods, rest_rods, rod_assembly,
 };
 pub use simulate::{Simulation, Start};
+pub use tension::shell_tensions;
 
 pub use toile_cone as cone;
 pub use toile_contact as contact;

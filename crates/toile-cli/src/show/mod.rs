@@ -23,7 +23,8 @@ use crate::Failure;
 
 pub(crate) use asked::of_scene;
 pub(crate) use cloth::{
-    Surfaces, bodies, of_drape, of_inversion, search_plots, stretch_and_bending, target_stage,
+    Surfaces, bodies, newton_plots, of_drape, of_inversion, search_plots, start_stage,
+    strain_fields, target_stage,
 };
 pub(crate) use fibres::{Strands, of_fibre_drape, of_fibre_inversion, of_fibre_rest, touch_of};
 pub(crate) use folder::{FolderStore, Record};
@@ -152,7 +153,9 @@ fn meaning(name: &str) -> &'static str {
         "steps.jsonl" => "one line per step in time: energies, contacts, errors",
         "contacts.jsonl" => "every contact with its force",
         "contacts.ply" => "contact forces with normals and the friction they use",
-        "maps.ply" | "maps.vtp" => "stretch, bending and distance from the target per vertex",
+        "maps.ply" | "maps.vtp" => {
+            "stretch, bending, tension, force left over and distance from the target per vertex"
+        }
         "edges.csv" => "stretch and bend of every edge",
         "inversion.glb" => {
             "target, rest shape, equilibrium and the target made as drawn, side by side"

@@ -38,7 +38,7 @@ fn a_drape_is_certified_and_keeps_the_order_of_the_input() {
     }
     let ply = fs::read(out.join("equilibrium.ply")).unwrap();
     let head = String::from_utf8_lossy(&ply[..400]).into_owned();
-    for field in ["stretch", "bending", "residual"] {
+    for field in ["stretch", "bending", "stress", "residual"] {
         assert!(head.contains(&format!("property double {field}\n")), "{head}");
     }
     let text = fs::read_to_string(out.join("certificate.json")).unwrap();

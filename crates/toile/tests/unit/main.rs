@@ -1,0 +1,3 @@
+//! What the one-call functions promise. One binary: each would link everything again.
+
+mod tension;
