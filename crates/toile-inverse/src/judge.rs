@@ -1,6 +1,7 @@
 //! The judgement: whether what was found is an equilibrium, in figures.
 
 use toile_geometry::Vec3;
+use toile_num::words::length;
 use toile_sim::dynamics::Simulator;
 use toile_sim::{CERTIFIED_RESIDUAL, Certificate, SimError, equilibrium, relax, tied_vertices};
 use toile_solve::{NewtonSettings, Stop};
@@ -64,7 +65,7 @@ pub(crate) fn judge(
         let moved = drift(garment, settings.drift_time, &positions, rest, observe)?;
         certificate.drift = moved.map(|m| m / size);
     }
-    verdict(&mut certificate, garment, &contacts);
+    verdict(&mut certificate, garment, &contacts, settings.drift_time);
     Ok(Judged { equilibrium: positions, contacts, certificate, residual })
 }
 
@@ -243,7 +244,8 @@ fn drift(
     Ok(Some(largest))
 }
 
-fn verdict(c: &mut Certificate, garment: &Garment, contacts: &[Carrying]) {
+/// Says whether all is well; `time` is how long the result was simulated \[s\].
+fn verdict(c: &mut Certificate, garment: &Garment, contacts: &[Carrying], time: f64) {
     let mut bad = Vec::new();
     if !c.certified {
         bad.push(c.reason.clone());
@@ -256,12 +258,12 @@ fn verdict(c: &mut Certificate, garment: &Garment, contacts: &[Carrying]) {
         ));
     }
     if let Some(depth) = c.penetration.filter(|d| *d > 0.0) {
-        bad.push(format!("a vertex is {:.2} mm inside a collider", 1e3 * depth));
+        bad.push(format!("a vertex is {} inside a collider", length(depth)));
     }
     if let Some(drift) = c.drift.filter(|d| *d > CERTIFIED_DRIFT || d.is_nan()) {
         bad.push(format!(
-            "simulated, it moves by {:.2} mm ({drift:.1e} of its size)",
-            1e3 * drift * c.size
+            "simulated for {time} s it moves by {} ({drift:.1e} of its size)",
+            length(drift * c.size)
         ));
     }
     c.certified = bad.is_empty();
@@ -277,9 +279,9 @@ fn verdict(c: &mut Certificate, garment: &Garment, contacts: &[Carrying]) {
             )
         };
         let still = c.drift.map_or(String::new(), |d| {
-            format!("; a simulated second moves it by {:.1e} mm", 1e3 * d * c.size)
+            format!("; simulated for {time} s it moves by {}", length(d * c.size))
         });
-        c.reason = format!("{}{hold}{still}; within {:.2e} mm of the target", c.reason, 1e3 * far);
+        c.reason = format!("{}{hold}{still}; within {} of the target", c.reason, length(far));
     } else {
         c.reason = bad.join("; ");
     }

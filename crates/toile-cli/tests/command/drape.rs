@@ -199,3 +199,16 @@ fn ctrl_c_writes_the_best_shape_so_far() {
     assert!(text.contains("stopped on request"), "{text}");
     assert_eq!(vertices(folder.0.join("out/equilibrium.obj")).len(), 49 * 49);
 }
+
+#[test]
+fn a_drape_on_a_table_says_for_how_long_it_was_watched() {
+    let folder = Folder::new();
+    let table = "[[collider]]\nplane = { point = [0, 0, -1e-3] }\nfriction = 0.4\n";
+    let sheet = scene("mesh = { generate = \"sheet\", n = 4, size = 0.2 }");
+    folder.write("scene.toml", &format!("{sheet}\n{table}"));
+    let output = toile(&folder, &["drape", "scene.toml", "--out", "out", "--drift", "0.05"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let text = said(&output);
+    assert!(text.contains("simulated for 0.05 s it moves by"), "{text}");
+    assert!(text.contains("  size       283 mm"), "lengths read well: {text}");
+}
