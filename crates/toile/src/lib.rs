@@ -26,7 +26,7 @@
 //! | drape a scene, in the air or on things | [`drape`], [`drape_on`], [`Drape`] |
 //! | drape the rods of a scene | [`drape_rods`], [`rod`] |
 //! | the fibres of a scene in motion | [`rod_assembly`] |
-//! | the natures behind drawn fibres | [`invert_rods`], in contact [`invert_contacts`] |
+//! | the natures behind drawn fibres | [`invert_hair`]; each alone [`invert_rods`] |
 //! | simulate a scene | [`Simulation`] |
 //! | the rest shape of a target | [`invert()`], [`SceneInversion`] |
 //! | how an equilibrium moves with rest shape, material and supports | [`Drape::vjp`] |
@@ -46,6 +46,7 @@ mod drape;
 mod fields;
 mod friction;
 mod gradient;
+mod hair;
 mod invert;
 mod mass;
 mod rods;
@@ -59,6 +60,7 @@ pub use drape::{Drape, DrapeError, drape, drape_on, scene_settings, set_threads}
 pub use fields::{Fields, shell_fields};
 pub use friction::{FrictionSolveError, solve_friction};
 pub use gradient::{GradientError, ShellGradient};
+pub use hair::{HairInversion, in_contact, invert_hair, rods_certificate, rods_verdict};
 pub use invert::{
     InvertError, SceneInversion, invert, invert_by_reference, invert_settings, invert_shown,
     scene_garment,
