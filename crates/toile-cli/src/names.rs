@@ -33,7 +33,9 @@ pub(crate) fn meaning(name: &str) -> &'static str {
         "steps.jsonl" => "one line per step in time: energies, contacts, errors",
         "contacts.jsonl" => "every contact with its force",
         "contacts.ply" => "contact forces with normals and the friction they use",
-        "maps.ply" | "maps.vtp" => "stretch, bending and distance from the target per vertex",
+        "maps.ply" | "maps.vtp" => {
+            "stretch, bending, tension, force left over and distance from the target per vertex"
+        }
         "edges.csv" => "stretch and bend of every edge",
         "inversion.glb" => {
             "target, rest shape, equilibrium and the target made as drawn, side by side"

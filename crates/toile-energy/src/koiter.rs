@@ -86,6 +86,14 @@ fn second_form_matrix<T: Scalar>() -> Matrix<3, 3, T> {
     Matrix::<3, 3, T>::new(o, o, z, o, z, z, o, z, o)
 }
 
+/// Eigenvalues of the tensor with the contravariant components n = (n¹¹, n¹², n²²) in a basis of metric a, the larger first.
+pub fn principal_values(n: &[f64; 3], a: &Vector<3>) -> [f64; 2] {
+    let half_trace = 0.5 * (n[0] * a[0] + 2.0 * n[1] * a[1] + n[2] * a[2]);
+    let det = (n[0] * n[2] - n[1] * n[1]) * (a[0] * a[2] - a[1] * a[1]);
+    let apart = (half_trace * half_trace - det).max(0.0).sqrt();
+    [half_trace + apart, half_trace - apart]
+}
+
 impl KoiterFace {
     /// mapᵀ C map · factor.
     fn in_forms<T: Scalar>(c: &[f64; 4], map: &Matrix<3, 3, T>, factor: T) -> Matrix<3, 3, T> {
@@ -136,6 +144,22 @@ impl KoiterFace {
                 Vector::<3, T>::from_fn(|i, _| (then[i] * (0.5 * lame_mu) + now[i] * factor) * area)
             }
         }
+    }
+
+    /// Principal forces of the membrane in the face as it is, the larger first \[N/m\]; tension is positive.
+    ///
+    /// They are those of Nⁱʲ gᵢ ⊗ gⱼ, Nⁱʲ = (2/A) ∂E/∂aᵢⱼ, on the edges gᵢ and the area A of the face: Cauchy stress times thickness.
+    /// Bending is left out. Check: `a_pulled_strip_has_the_tension_of_its_material`.
+    pub fn principal_tensions(&self, x: &[Vector<3>; 3], x_bar: &[Vector<3>; 3]) -> [f64; 2] {
+        let metric = |p: &[Vector<3>; 3]| {
+            let (g, h) = (p[1] - p[0], p[2] - p[0]);
+            Vector::<3>::new(g.dot(&g), g.dot(&h), h.dot(&h))
+        };
+        let a = metric(x);
+        let slope = self.membrane_stress(&a, &metric(x_bar));
+        let area = 0.5 * (a[0] * a[2] - a[1] * a[1]).sqrt();
+        // ∂/∂a₁₂ moves a₂₁ as well.
+        principal_values(&[2.0 * slope[0] / area, slope[1] / area, 2.0 * slope[2] / area], &a)
     }
 
     /// ∂²/∂a² of the membrane energy.

@@ -14,6 +14,7 @@ use crate::attached::Attached;
 use crate::scene::{MeshSource, Rest, Scene};
 use crate::scene_load::{SceneFormat, load_scene, parse_scene_at};
 use crate::scene_rod::NaturalSource;
+use crate::text::read_text;
 
 /// Jobs a list may have; beyond it a folder of folders is no way to keep results.
 const MOST_JOBS: usize = 1_000_000;
@@ -107,13 +108,16 @@ pub struct Job {
     pub fingerprint: String,
 }
 
+/// Largest list that is read.
+const LARGEST_LIST: u64 = 64 << 20;
+
 /// Reads a job list and makes its jobs. Every scene is checked.
 pub fn plan_jobs(path: impl AsRef<Path>) -> Result<JobList, JobError> {
     let path = path.as_ref();
     let fail =
         |what: String, remedy: &str| JobError { path: path.into(), what, remedy: remedy.into() };
-    let text = fs::read_to_string(path)
-        .map_err(|e| fail(e.to_string(), "give a job list, see `toile batch --help`"))?;
+    let text = read_text(path, LARGEST_LIST)
+        .map_err(|what| fail(what, "give a job list, see `toile batch --help`"))?;
     let written: Written =
         toml::from_str(&text).map_err(|e| fail(e.to_string(), "see `toile batch --help`"))?;
     if written.timeout.is_some_and(|t| !(t > 0.0 && t.is_finite())) {

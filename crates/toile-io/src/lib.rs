@@ -60,6 +60,7 @@ mod stl;
 mod strands;
 mod suggest;
 mod surface;
+mod text;
 mod usd;
 mod vtk;
 mod weld;

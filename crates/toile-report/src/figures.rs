@@ -1,5 +1,7 @@
 //! The figures of a certificate, each in words.
 
+pub use toile_num::words::{digits, duration, length};
+
 /// Residual and cone gap up to which a result is certified.
 pub const BALANCED: f64 = 1e-8;
 /// Drift up to which a result is certified, relative to its size.
@@ -51,50 +53,6 @@ pub struct Figure {
     pub limit: String,
     /// What it says about this result.
     pub meaning: String,
-}
-
-/// A length in the unit that reads best.
-pub fn length(metres: f64) -> String {
-    let size = metres.abs();
-    if size == 0.0 {
-        "0".into()
-    } else if !(1e-9..1e4).contains(&size) {
-        format!("{metres:.1e} m")
-    } else if size < 1e-6 {
-        format!("{} nm", digits(1e9 * metres))
-    } else if size < 1e-3 {
-        format!("{} µm", digits(1e6 * metres))
-    } else if size < 1.0 {
-        format!("{} mm", digits(1e3 * metres))
-    } else {
-        format!("{} m", digits(metres))
-    }
-}
-
-/// Three significant digits, without an exponent where that is readable.
-pub fn digits(value: f64) -> String {
-    let size = value.abs();
-    if value == 0.0 || !value.is_finite() {
-        return format!("{value}");
-    }
-    if !(1e-3..1e6).contains(&size) {
-        return format!("{value:.2e}");
-    }
-    let places = (2 - size.log10().floor() as i32).max(0) as usize;
-    format!("{value:.places$}")
-}
-
-/// A time in the unit that reads best.
-pub fn duration(seconds: f64) -> String {
-    if seconds < 1e-3 {
-        format!("{} µs", digits(1e6 * seconds))
-    } else if seconds < 1.0 {
-        format!("{} ms", digits(1e3 * seconds))
-    } else if seconds < 120.0 {
-        format!("{} s", digits(seconds))
-    } else {
-        format!("{} min", digits(seconds / 60.0))
-    }
 }
 
 /// Every figure that applies, with its limit and its meaning.

@@ -25,7 +25,8 @@ use crate::names::meaning;
 
 pub(crate) use asked::of_scene;
 pub(crate) use cloth::{
-    Surfaces, bodies, of_drape, of_inversion, search_plots, stretch_and_bending, target_stage,
+    Surfaces, bodies, newton_plots, of_drape, of_inversion, search_plots, start_stage,
+    strain_fields, target_stage,
 };
 pub(crate) use fibres::{Strands, of_fibre_drape, of_fibre_inversion, of_fibre_rest, touch_of};
 pub(crate) use folder::{FolderStore, Record};

@@ -1,5 +1,7 @@
-//! Gradients, fields and masses through the public face.
+//! What the one-call functions promise. One binary: each would link everything again.
 
 mod fields;
 mod gradient;
 mod mass;
+mod tension;
+mod words;
