@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the wheel, installs it in a fresh environment and tests it there; needs Python 3.10 or newer with venv.
-# Packages that only some tests want (usd-core, meshio, distributed) are installed too; without them those tests are skipped. So are
-# the ones that notebooks are run with.
+# Packages that only some tests and examples want (usd-core, meshio, distributed, jax) are installed too; without them those are skipped.
+# So are the ones that notebooks are run with. PyTorch is not: its wheel brings gigabytes.
 set -euo pipefail
 cd "$(dirname "$0")"
 target="${CARGO_TARGET_DIR:-$PWD/../target}"
@@ -20,10 +20,14 @@ pip install "maturin>=1.9,<2"
 pip install "$room"/wheels/toile-*.whl
 "$room/env/bin/python" examples/ten_lines.py
 pip install pytest
-pip install usd-core meshio distributed || echo "test.sh: no optional packages; their tests are skipped" >&2
+pip install usd-core meshio distributed jax || echo "test.sh: no optional packages; their tests are skipped" >&2
 "$room/env/bin/python" -m pytest -q "$@"
 for example in examples/*.py; do
   echo "== $example"
+  if [ "$example" = examples/jax_function.py ] && ! "$room/env/bin/python" -c "import jax" 2> /dev/null; then
+    echo "test.sh: no jax; not run" >&2
+    continue
+  fi
   "$room/env/bin/python" "$example"
 done
 if pip install nbclient ipykernel matplotlib; then

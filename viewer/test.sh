@@ -11,5 +11,7 @@ if [ -z "$chromium" ] && [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; t
   chromium=$(command -v chromium)
 fi
 [ -n "$chromium" ] || { echo "no Chromium found; set CHROMIUM to its path" >&2; exit 1; }
+# The published crate must hold the page.
+(cd .. && cargo package -p toile-view --list --allow-dirty 2> /dev/null | grep -qx page/index.html)
 (cd .. && cargo build --release --locked)
 CHROMIUM="$chromium" TOILE="$PWD/../target/release/toile" node test/run.mjs "$@"

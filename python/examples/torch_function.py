@@ -75,5 +75,5 @@ else:
 
     rest = torch.tensor(flat, requires_grad=True)
     bending = torch.tensor(1e-3, dtype=torch.float64, requires_grad=True)
-    assert torch.autograd.gradcheck(Equilibrium.apply, (rest, bending), eps=1e-5, atol=1e-4, rtol=1e-3)
+    assert torch.autograd.gradcheck(Equilibrium.apply, (rest, bending), eps=1e-7, atol=1e-6, rtol=1e-4)
     print("torch.autograd.gradcheck agrees")

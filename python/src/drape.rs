@@ -99,7 +99,7 @@ impl Drape {
         arrays::rows(py, self.shell(shell)?.mesh.faces.clone())
     }
 
-    /// Stretch, bending [1/m] and residual [N] at the vertices of a shell.
+    /// Stretch, bending [1/m], stress [N/m] and residual [N] at the vertices of a shell.
     fn fields<'py>(&self, py: Python<'py>, shell: usize) -> PyResult<Bound<'py, PyDict>> {
         let loaded = self.shell(shell)?;
         let mut all = self.drape.fields();
@@ -109,6 +109,7 @@ impl Drape {
         let spread = |values: &[f64]| arrays::numbers(py, loaded.spread(values, |_| 0.0));
         found.set_item("stretch", spread(&fields.stretch))?;
         found.set_item("bending", spread(&fields.bending))?;
+        found.set_item("stress", spread(&self.drape.tensions(shell)))?;
         found.set_item("residual", spread(&fields.residual))?;
         Ok(found)
     }

@@ -52,7 +52,7 @@ mod _native {
     #[pymodule_export]
     use super::jobs::plan_jobs;
     #[pymodule_export]
-    use super::rods::{RodDrape, RodInversion, drape_rods, invert_rods};
+    use super::rods::{FibreSimulation, Fibres, drape_rods, invert_rods};
     #[pymodule_export]
     use super::scene::{Scene, load_scene, parse_scene};
     #[pymodule_export]

@@ -1,11 +1,18 @@
-//! Rods and hair.
+//! Rods and hair: at rest, inverted, in motion.
+
+use std::cell::RefCell;
 
 use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use toile::rod::{RodCertificate, StaticSettings, Station};
+use toile::io::Axes;
+use toile::rod::{
+    Assembly, FibreContact, FibreContactKey, RodCertificate, SettleSettings, StaticSettings,
+    Station, energies,
+};
 
 use crate::scene::Scene;
+use crate::watch::Watch;
 use crate::{arrays, refused};
 
 fn figures<'py>(py: Python<'py>, c: &RodCertificate) -> PyResult<Bound<'py, PyDict>> {
@@ -25,101 +32,294 @@ fn figures<'py>(py: Python<'py>, c: &RodCertificate) -> PyResult<Bound<'py, PyDi
 fn positions<'py>(
     py: Python<'py>,
     stations: &[Station],
-    axes: toile::io::Axes,
+    axes: Axes,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     arrays::rows(py, stations.iter().map(|s| axes.to_file(s.position.into())).collect())
 }
 
-/// A rod at rest.
-#[pyclass(frozen, module = "toile._native")]
-pub(crate) struct RodDrape {
-    drape: toile::RodDrape,
+/// Contacts in metres and newtons with z up.
+fn contacts<'py>(py: Python<'py>, all: &[FibreContact]) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let one = |c: &FibreContact| {
+        let found = PyDict::new(py);
+        match c.key {
+            FibreContactKey::Collider { fibre, point, collider } => {
+                found.set_item("kind", "collider")?;
+                found.set_item("ids", [fibre, point, collider].to_vec())?;
+            }
+            FibreContactKey::Fibres { first, second } => {
+                found.set_item("kind", "fibres")?;
+                found.set_item("ids", [first.0, first.1, second.0, second.1].to_vec())?;
+            }
+        }
+        found.set_item("point", <[f64; 3]>::from(c.point))?;
+        found.set_item("normal", <[f64; 3]>::from(c.normal))?;
+        found.set_item("force", <[f64; 3]>::from(c.force))?;
+        found.set_item("gap", c.gap)?;
+        found.set_item("status", format!("{:?}", c.status).to_lowercase())?;
+        Ok(found)
+    };
+    all.iter().map(one).collect()
 }
 
-/// Finds the equilibrium of every rod of a scene.
+/// What is known of one fibre: its shape and its judgement.
+struct One {
+    shape: toile::rod::Rod,
+    q: Vec<toile::rod::Vec3>,
+    natural: Vec<toile::rod::Vec3>,
+    nodes: Option<toile::rod::DiscreteEquilibrium>,
+    certificate: RodCertificate,
+    axes: Axes,
+}
+
+/// Fibres of a scene at rest.
+#[pyclass(frozen, module = "toile._native")]
+pub(crate) struct Fibres {
+    all: Vec<One>,
+    contacts: Vec<FibreContact>,
+    certificate: String,
+    notes: Vec<String>,
+}
+
+/// Finds the equilibrium of every rod of a scene; on colliders and each other by letting them fall first.
 #[pyfunction]
-pub(crate) fn drape_rods(py: Python<'_>, scene: &Scene) -> PyResult<Vec<RodDrape>> {
-    let found = py.detach(|| toile::drape_rods(&scene.scene, &StaticSettings::default()));
-    Ok(found.map_err(refused)?.into_iter().map(|drape| RodDrape { drape }).collect())
+#[pyo3(signature = (scene, max_steps=None, drift=0.0, progress=None))]
+pub(crate) fn drape_rods(
+    py: Python<'_>,
+    scene: &Scene,
+    max_steps: Option<usize>,
+    drift: f64,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Fibres> {
+    let scene = &scene.scene;
+    if !toile::in_contact(scene) {
+        let mut settings = StaticSettings::default();
+        settings.max_steps = max_steps.unwrap_or(settings.max_steps);
+        let found = py.detach(|| toile::drape_rods(scene, &settings)).map_err(refused)?;
+        let certificate = toile::rods_certificate(&found).pretty();
+        let one = |d: toile::RodDrape| One {
+            natural: d.result.rod.rest(),
+            shape: d.result.rod,
+            q: d.result.equilibrium.q,
+            nodes: d.nodes,
+            certificate: d.result.equilibrium.certificate,
+            axes: d.loaded.axes,
+        };
+        let all = found.into_iter().map(one).collect();
+        return Ok(Fibres { all, contacts: Vec::new(), certificate, notes: Vec::new() });
+    }
+    let mut settings = SettleSettings::default();
+    settings.max_steps = max_steps.unwrap_or(settings.max_steps);
+    let mut watch = Watch::new(progress);
+    let found = py.detach(|| {
+        let watch = RefCell::new(&mut watch);
+        let tell = |step: usize, speed: f64| {
+            watch.borrow_mut().tell(|entries| {
+                entries.set_item("step", step)?;
+                entries.set_item("speed", speed)
+            })
+        };
+        toile::rest_rods(scene, &settings, drift, &tell)
+    });
+    watch.finish()?;
+    let found = found.map_err(refused)?;
+    let certificate = found.certificate().pretty();
+    let rods = found.assembly.fibres.into_iter().zip(&found.settled.certificates);
+    let one = |((fibre, certificate), loaded): (
+        (toile::rod::Fibre, &RodCertificate),
+        &toile::io::LoadedRod,
+    )| One {
+        natural: fibre.rod.rest(),
+        shape: fibre.rod,
+        q: fibre.state.q,
+        nodes: None,
+        certificate: certificate.clone(),
+        axes: loaded.axes,
+    };
+    let all = rods.zip(&found.loaded).map(one).collect();
+    Ok(Fibres { all, contacts: found.settled.contacts, certificate, notes: Vec::new() })
+}
+
+/// Finds the natural shapes of the drawn fibres of a scene, with the contacts that hold them.
+#[pyfunction]
+#[pyo3(signature = (scene, drift=1.0, progress=None))]
+pub(crate) fn invert_rods(
+    py: Python<'_>,
+    scene: &Scene,
+    drift: f64,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Fibres> {
+    let mut watch = Watch::new(progress);
+    let found = py.detach(|| {
+        let watch = RefCell::new(&mut watch);
+        let tell = |part: f64| watch.borrow_mut().tell(|entries| entries.set_item("part", part));
+        toile::invert_hair(&scene.scene, drift, &tell)
+    });
+    watch.finish()?;
+    let found = found.map_err(refused)?;
+    let certificate = found.certificate().pretty();
+    let one = |f: toile::RodInversion| One {
+        shape: f.fit.rod,
+        q: f.fit.q,
+        natural: f.result.natural,
+        nodes: None,
+        certificate: f.result.certificate,
+        axes: f.drawn.axes,
+    };
+    let contacts = found.contact.map_or(Vec::new(), |c| c.found.contacts);
+    let all = found.fibres.into_iter().map(one).collect();
+    Ok(Fibres { all, contacts, certificate, notes: found.notes })
+}
+
+impl Fibres {
+    fn one(&self, fibre: usize) -> PyResult<&One> {
+        let count = self.all.len();
+        let missing = || refused(format!("there is no fibre {fibre}; the result has {count}"));
+        self.all.get(fibre).ok_or_else(missing)
+    }
 }
 
 #[pymethods]
-impl RodDrape {
-    /// Points at equal arclengths.
-    #[pyo3(signature = (stations=21))]
+impl Fibres {
+    /// Number of fibres.
+    fn __len__(&self) -> usize {
+        self.all.len()
+    }
+
+    /// What was unusual in the files, in words.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    /// Points of a fibre at rest, at equal arclengths.
     fn positions<'py>(
         &self,
         py: Python<'py>,
+        fibre: usize,
         stations: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        positions(py, &self.drape.stations(stations.max(2)), self.drape.loaded.axes)
+        let (one, count) = (self.one(fibre)?, stations.max(2));
+        let all = match &one.nodes {
+            Some(nodes) => nodes.equal_stations(count),
+            None => one.shape.equal_stations(&one.q, count),
+        };
+        positions(py, &all, one.axes)
     }
 
-    /// Residual, stability and verdict.
-    #[getter]
-    fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        figures(py, &self.drape.result.equilibrium.certificate)
-    }
-
-    /// Curvatures k1, k2 and twist at the joints or elements [1/m].
-    #[getter]
-    fn curvatures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        arrays::rows(py, self.drape.result.equilibrium.q.iter().map(|k| (*k).into()).collect())
-    }
-}
-
-/// The nature behind a drawn fibre.
-#[pyclass(frozen, module = "toile._native")]
-pub(crate) struct RodInversion {
-    found: toile::RodInversion,
-}
-
-/// Finds the natural shapes of the drawn fibres of a scene, without contact.
-#[pyfunction]
-pub(crate) fn invert_rods(py: Python<'_>, scene: &Scene) -> PyResult<Vec<RodInversion>> {
-    if !scene.scene.colliders.is_empty() || scene.scene.self_contact.is_some() {
-        let help =
-            "`toile invert` on the command line does; here leave out colliders and self_contact";
-        return Err(refused(format!("fibres in contact are not inverted from Python yet; {help}")));
-    }
-    let (found, _) = py.detach(|| toile::invert_rods(&scene.scene)).map_err(refused)?;
-    Ok(found.into_iter().map(|found| RodInversion { found }).collect())
-}
-
-#[pymethods]
-impl RodInversion {
-    /// Points of the shape that rests as drawn, at equal arclengths.
-    #[pyo3(signature = (stations=21))]
-    fn positions<'py>(
-        &self,
-        py: Python<'py>,
-        stations: usize,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let fit = &self.found.fit;
-        let all = fit.rod.equal_stations(&fit.q, stations.max(2));
-        positions(py, &all, self.found.drawn.axes)
-    }
-
-    /// Points of the natural shape, at equal arclengths.
-    #[pyo3(signature = (stations=21))]
+    /// Points of the natural shape of a fibre, at equal arclengths.
     fn rest_positions<'py>(
         &self,
         py: Python<'py>,
+        fibre: usize,
         stations: usize,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let all = self.found.fit.rod.equal_stations(&self.found.result.natural, stations.max(2));
-        positions(py, &all, self.found.drawn.axes)
+        let one = self.one(fibre)?;
+        positions(py, &one.shape.equal_stations(&one.natural, stations.max(2)), one.axes)
     }
 
-    /// Natural curvatures k1, k2 and twist [1/m].
-    #[getter]
-    fn natural<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        arrays::rows(py, self.found.result.natural.iter().map(|k| (*k).into()).collect())
+    /// Curvatures k1, k2 and twist at the joints or elements of a fibre [1/m].
+    fn curvatures<'py>(
+        &self,
+        py: Python<'py>,
+        fibre: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        arrays::rows(py, self.one(fibre)?.q.iter().map(|k| (*k).into()).collect())
     }
 
-    /// Residual, stability and verdict.
+    /// Natural curvatures k1, k2 and twist of a fibre [1/m].
+    fn natural<'py>(&self, py: Python<'py>, fibre: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        arrays::rows(py, self.one(fibre)?.natural.iter().map(|k| (*k).into()).collect())
+    }
+
+    /// Residual, stability and verdict of a fibre.
+    fn certificate<'py>(&self, py: Python<'py>, fibre: usize) -> PyResult<Bound<'py, PyDict>> {
+        figures(py, &self.one(fibre)?.certificate)
+    }
+
+    /// Contacts: kind, ids, point, normal, force and status of each, in metres and newtons with z up.
+    fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        contacts(py, &self.contacts)
+    }
+
+    /// What certificate.json holds, to the byte.
+    fn certificate_json(&self) -> String {
+        self.certificate.clone()
+    }
+}
+
+/// The fibres of a scene in motion.
+#[pyclass(module = "toile._native")]
+pub(crate) struct FibreSimulation {
+    assembly: Assembly,
+    axes: Axes,
+    notes: Vec<String>,
+    contacts: Vec<FibreContact>,
+}
+
+#[pymethods]
+impl FibreSimulation {
+    #[new]
+    fn new(py: Python<'_>, scene: &Scene) -> PyResult<Self> {
+        let made = py.detach(|| toile::rod_assembly(&scene.scene)).map_err(refused)?;
+        let (assembly, _, notes) = made;
+        Ok(Self { assembly, axes: scene.scene.own_axes(), notes, contacts: Vec::new() })
+    }
+
+    /// Number of fibres.
+    fn __len__(&self) -> usize {
+        self.assembly.fibres.len()
+    }
+
+    /// What was unusual in the files, in words.
     #[getter]
-    fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        figures(py, &self.found.result.certificate)
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    /// Time [s].
+    #[getter]
+    fn time(&self) -> f64 {
+        self.assembly.time
+    }
+
+    /// Takes one step, as long as the scene says; says how it went.
+    fn step<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let report = py.detach(|| self.assembly.step()).map_err(refused)?;
+        let said = PyDict::new(py);
+        said.set_item("sweeps", report.sweeps)?;
+        said.set_item("contacts", report.contacts.len())?;
+        said.set_item("converged", report.converged)?;
+        said.set_item("law_error", report.residual)?;
+        said.set_item("penetration", report.penetration)?;
+        self.contacts = report.contacts;
+        Ok(said)
+    }
+
+    /// Joints of a fibre, in the axes of the scene [m].
+    fn positions<'py>(&self, py: Python<'py>, fibre: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let count = self.assembly.fibres.len();
+        if fibre >= count {
+            return Err(refused(format!("there is no fibre {fibre}; the scene has {count}")));
+        }
+        let points = self.assembly.points(fibre);
+        arrays::rows(py, points.iter().map(|p| self.axes.to_file((*p).into())).collect())
+    }
+
+    /// Kinetic and potential energy [J].
+    fn energies(&self) -> PyResult<(f64, f64)> {
+        let (mut kinetic, mut potential) = (0.0, 0.0);
+        for f in &self.assembly.fibres {
+            let gravity = &self.assembly.settings.gravity;
+            let [k, elastic, weight] =
+                energies(&f.rod, &f.state, gravity, &f.motion).map_err(refused)?;
+            kinetic += k;
+            potential += elastic + weight;
+        }
+        Ok((kinetic, potential))
+    }
+
+    /// Contacts of the last step, in metres and newtons with z up.
+    fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        contacts(py, &self.contacts)
     }
 }

@@ -87,6 +87,51 @@ def test_cloth_on_a_table_feels_its_rest_shape_and_not_its_friction():
     assert np.isfinite(gradient.rest_positions).all()
 
 
+def test_a_mended_mesh_has_derivatives_at_the_vertices_of_its_file():
+    """Two halves with doubled vertices along the seam, one of them wound the other way, and a vertex without faces."""
+    vertices, faces = MESH
+    middle = {v: len(vertices) + k for k, v in enumerate(np.flatnonzero(np.isclose(vertices[:, 0], 0.2)))}
+    right = vertices[faces].mean(axis=1)[:, 0] > 0.2
+    doubled = faces.copy()
+    for k in np.flatnonzero(right):
+        doubled[k] = [middle.get(v, v) for v in faces[k]][::-1]
+    torn = np.vstack([vertices, vertices[list(middle)], [[9.0, 9.0, 9.0]]])
+    last = len(torn) - 1
+
+    def hung(points):
+        shell = toile.Shell((points, doubled), 1e-3, 0.2, toile.Koiter(2e4, 0.3, bending=1e-3), pins=PINS)
+        return toile.drape(toile.Scene([shell], gravity=[0.3, -1.0, -9.0], solver={"tolerance": 1e-13}))
+
+    base = hung(torn)
+    assert base.certified, base.reason
+    x = base.positions()
+    assert x.shape == torn.shape and np.array_equal(x[list(middle)], x[list(middle.values())])
+    whole = toile.drape(
+        toile.Scene(
+            [toile.Shell(MESH, 1e-3, 0.2, toile.Koiter(2e4, 0.3, bending=1e-3), pins=PINS)],
+            gravity=[0.3, -1.0, -9.0],
+            solver={"tolerance": 1e-13},
+        )
+    )
+    assert np.allclose(x[: len(vertices)], whole.positions(), atol=1e-9)
+
+    slope = weights(len(torn))
+    gradient = base.vjp(slope)
+    assert gradient.rest_positions.shape == torn.shape
+    assert not gradient.rest_positions[last].any(), "a vertex without faces matters to nobody"
+    # Move the file's vertices, doubles together: the mesh is rest shape and place of the pins.
+    way = np.random.default_rng(7).normal(size=torn.shape)
+    way[list(middle.values())] = way[list(middle)]
+    step = 1e-6
+    low, high = hung(torn - step * way), hung(torn + step * way)
+    assert low.certified and high.certified
+    moved = (high.positions() - low.positions()) / (2 * step)
+    moved[last] = 0.0  # it stays where the file puts it, which is no matter of mechanics
+    found = np.sum((gradient.rest_positions + gradient.supports) * way)
+    expected = np.sum(slope * moved)
+    assert abs(expected) > 0.1 and found == pytest.approx(expected, rel=1e-5)
+
+
 def test_several_shells_take_a_list():
     shells = [
         toile.Shell((MESH[0] + [0, 0, 2.0 * k], MESH[1]), 1e-3, 0.2, toile.Koiter(2e4, 0.3), pins=PINS) for k in (0, 1)

@@ -1,3 +1,5 @@
+import subprocess
+
 import numpy as np
 import pytest
 
@@ -33,8 +35,98 @@ def test_hair_comes_as_arrays():
     assert len(found) == 3 and all(f.certified for f in found)
 
 
-def test_what_is_not_there_yet_is_told():
-    clamp = dict(position=[0, 0, 0], d1=[0, 0, 1], d2=[0, -1, 0], d3=[1, 0, 0])
-    rod = toile.Rod(length=0.2, clamp=clamp, **MATERIAL)
-    with pytest.raises(toile.ToileError, match="command line"):
-        toile.simulate(toile.Scene(rods=[rod], time=toile.Time(step=1e-3, duration=0.1)))
+def test_a_rod_comes_to_rest_on_a_floor():
+    clamp = dict(position=[0, 0, 0.03], d1=[0, 1, 0], d2=[0, 0, 1], d3=[1, 0, 0])
+    rod = toile.Rod(length=0.3, clamp=clamp, elements=12, radius=1e-3, accuracy=0, **MATERIAL)
+    floor = toile.Collider(plane={"point": [0, 0, 0]}, friction=0.4, gap=0.0)
+    steps = []
+    found = toile.drape(toile.Scene(rods=[rod], colliders=[floor]), drift=0.2, progress=steps.append)
+    assert found.certified, found.reason
+    assert found.certificate["drift"] < 1e-4 and steps[-1]["step"] > 10
+    contacts = found.contacts()
+    assert contacts and all(c["kind"] == "collider" and c["force"][2] > 0 for c in contacts)
+    # The floor carries a part of the weight, the clamp the rest.
+    assert 0 < sum(c["force"][2] for c in contacts) < 0.3 * 2e-5 * 9.81
+    assert found[0].positions()[:, 2].min() > 0.9e-3
+
+
+def drawn_on_a_ball():
+    """Two strands that lie on a ball, from its top down its sides."""
+    angles = np.linspace(0.0, 1.6, 40)
+    r = 0.1 + 1e-3 + 0.5e-3
+    ring = [np.stack([r * np.sin(angles), 0 * angles, r * np.cos(angles)], axis=1)]
+    ring.append(ring[0][:, [1, 0, 2]])
+    hair = toile.Hair(ring, elements=12, radius=0.5e-3, bending_stiffness=[1e-5, 1e-5], twisting_stiffness=7e-6, linear_density=2e-5)
+    ball = toile.Collider(sphere={"center": [0, 0, 0], "radius": 0.1}, friction=0.5)
+    return dict(hair=[hair], colliders=[ball])
+
+
+def test_hair_in_contact_is_inverted_as_by_the_command(tmp_path, command):
+    scene = toile.Scene(**drawn_on_a_ball())
+    found = toile.invert(scene)
+    assert len(found) == 2 and found.certified, found.reason
+    assert found.certificate["contacts"] == len(found.contacts()) > 0
+    assert {c["status"] for c in found.contacts()} == {"stick"}
+    assert found.certificate["drift"] < 1e-4
+    # The same strands in a file.
+    lines, count = [], 0
+    for strand in drawn_on_a_ball()["hair"][0].strands:
+        lines += [f"v {x!r} {y!r} {z!r}" for x, y, z in strand.tolist()]
+        lines.append("l " + " ".join(str(count + i + 1) for i in range(len(strand))))
+        count += len(strand)
+    (tmp_path / "hair.obj").write_text("\n".join(lines) + "\n")
+    (tmp_path / "scene.toml").write_text("""
+        [[hair]]
+        strands = "hair.obj"
+        elements = 12
+        radius = 0.5e-3
+        bending_stiffness = [1e-5, 1e-5]
+        twisting_stiffness = 7e-6
+        linear_density = 2e-5
+
+        [[collider]]
+        sphere = { center = [0, 0, 0], radius = 0.1 }
+        friction = 0.5
+    """)
+    done = subprocess.run([command, "invert", tmp_path / "scene.toml", "--out", tmp_path / "out", "--quiet"])
+    assert done.returncode == 0
+    assert (tmp_path / "out" / "certificate.json").read_text() == found.certificate_json + "\n"
+    alone = toile.invert(toile.Scene(hair=drawn_on_a_ball()["hair"]))
+    assert alone.contacts() == [] and alone.certificate["cone_gap"] is None
+
+
+def test_progress_ends_the_watching_of_fibres():
+    cut = toile.invert(toile.Scene(**drawn_on_a_ball()), progress=lambda step: step["part"] < 0.2)
+    assert not cut.certified and "not watched to the end" in cut.reason
+
+
+def test_a_fibre_swings_and_falls_on_a_ball():
+    clamp = dict(position=[-0.1, 0, 0.06], d1=[0, 1, 0], d2=[0, 0, 1], d3=[1, 0, 0])
+    rod = toile.Rod(length=0.3, clamp=clamp, elements=12, **MATERIAL)
+    ball = toile.Collider(sphere={"center": [0, 0, 0], "radius": 0.05}, friction=0.3)
+    scene = toile.Scene(rods=[rod], colliders=[ball], time=toile.Time(step=2e-3, duration=0.4, frame=0.1, damping=2.0))
+    touched, frames = False, []
+    for frame in toile.simulate(scene):
+        touched |= any(c["kind"] == "collider" for c in frame.contacts())
+        frames.append(frame)
+    assert [f.index for f in frames] == [0, 1, 2, 3, 4] and touched
+    assert np.allclose(frames[0].positions[0], clamp["position"])
+    assert frames[0].kinetic_energy == 0 < frames[1].kinetic_energy
+    total = [f.kinetic_energy + f.potential_energy for f in frames]
+    assert all(b < a for a, b in zip(total, total[1:])), "drag and friction take energy"
+    assert np.linalg.norm(frames[-1].positions, axis=1).min() > 0.0514, "outside the ball"
+    again = list(toile.simulate(scene))[-1].positions
+    assert np.array_equal(again, frames[-1].positions), "the same bits"
+
+
+def test_hair_moves_as_drawn_and_bad_calls_are_told():
+    scene = toile.Scene(**drawn_on_a_ball(), time=toile.Time(step=1e-3, duration=3e-3))
+    frames = list(toile.simulate(scene))
+    assert len(frames) == 4 and len(frames[0].shells) == 2
+    assert np.abs(frames[-1].positions - frames[0].positions).max() < 1e-4
+    with pytest.raises(toile.ToileError, match="push_out"):
+        toile.simulate(scene, push_out=True)
+    with pytest.raises(toile.ToileError, match="time"):
+        toile.simulate(toile.Scene(**drawn_on_a_ball()))
+    with pytest.raises(toile.ToileError, match="drawn"):
+        toile.drape(scene)

@@ -124,7 +124,7 @@ export class Forces {
 
   words(i: number): string {
     const [along, across] = this.parts(i), mu = this.touches[TOUCH * i + 9];
-    const used = mu > 0 && along > 0 ? `${(100 * across / (mu * along)).toFixed(1)} % of the friction (μ = ${digits(mu)}) is used` : `μ = ${digits(mu)}`;
+    const used = mu > 0 && along > 0 ? `${(100 * across / (mu * along)).toFixed(1)} % of the friction (μ = ${digits(mu)}) is used: ${digits(mu * along - across)} N within the cone` : `μ = ${digits(mu)}`;
     return `contact ${i}: ${this.touches[TOUCH * i + 10] > 0.5 ? 'slips' : 'sticks'}\nnormal ${digits(along)} N, along the surface ${digits(across)} N\n${used}`;
   }
 }

@@ -1,6 +1,6 @@
 // One shape of the thing: a surface, or fibres as tubes.
 
-import { Box3, BufferAttribute, BufferGeometry, Color, DynamicDrawUsage, Group, LineBasicMaterial, LineSegments, Mesh } from 'three';
+import { Box3, BufferAttribute, BufferGeometry, Color, DynamicDrawUsage, Group, LineBasicMaterial, LineSegments, Mesh, Vector3, type Raycaster } from 'three';
 import { edges, normals, shade, type Shade } from './material';
 import type { LayerEntry } from './record';
 import type { MapName } from './colour';
@@ -23,6 +23,8 @@ export class Layer {
   private starts: Uint32Array | null = null;
   private lines = false;
   positions: Float32Array;
+  /** The field that is shown, one number per position. */
+  shown: Float32Array | null = null;
 
   constructor(readonly entry: LayerEntry, place: number, positions: Float32Array, indices: Uint32Array, private radius: number) {
     this.tint = TINTS[place % TINTS.length];
@@ -79,6 +81,8 @@ export class Layer {
       this.geometry.setAttribute('position', attribute);
       if (this.wire) { this.group.remove(this.wire); this.wire.geometry.dispose(); this.wire = null; }
     }
+    // Rays ask it where the layer is.
+    this.geometry.boundingSphere = null;
     if (!this.lines) normals(this.geometry);
     if (this.wireShown) this.wireframe(true);
   }
@@ -112,6 +116,7 @@ export class Layer {
 
   /** Colours by a field, or plain with null. */
   values(values: Float32Array | null, map: MapName = 'amount', low = 0, high = 1) {
+    this.shown = values;
     const count = this.geometry.getAttribute('position').count;
     const each = this.starts && !this.lines ? SIDES : 1;
     let attribute = this.geometry.getAttribute('value') as BufferAttribute | undefined;
@@ -128,6 +133,21 @@ export class Layer {
     } else {
       this.shade.field(false);
     }
+  }
+
+  /** The vertex nearest to where a ray meets the layer, and how far along the ray that is. */
+  pick(ray: Raycaster): { vertex: number; distance: number } | null {
+    ray.params.Line.threshold = 2 * this.radius;
+    const [hit] = ray.intersectObject(this.group.children[0], false);
+    if (!hit) return null;
+    const index = this.geometry.getIndex()!, each = this.starts && !this.lines ? SIDES : 1, p = new Vector3();
+    const around = hit.face ? [hit.face.a, hit.face.b, hit.face.c] : [index.getX(hit.index ?? 0), index.getX((hit.index ?? 0) + 1)];
+    let vertex = -1, least = Infinity;
+    for (const corner of around) {
+      const v = Math.floor(corner / each), away = p.fromArray(this.positions, 3 * v).distanceToSquared(hit.point);
+      if (away < least) { least = away; vertex = v; }
+    }
+    return { vertex, distance: hit.distance };
   }
 
   wireframe(on: boolean) {

@@ -2,12 +2,12 @@
 
 import './setup';
 import './style.css';
-import { Box3, Color, Matrix4, Mesh, BufferAttribute, BufferGeometry, Vector3 } from 'three';
+import { Box3, Color, Matrix4, Mesh, BufferAttribute, BufferGeometry, Points, PointsMaterial, Vector3, type Raycaster } from 'three';
 import { digits, gradient } from './colour';
 import { Forces } from './forces';
 import { Layer } from './layer';
 import { normals, shade } from './material';
-import { message, tell } from './panel';
+import { cursor, message, tell } from './panel';
 import { fetchIndex, floats, Frames, words, type FieldEntry, type Index } from './record';
 import { Theatre, type Cell } from './theatre';
 
@@ -20,6 +20,10 @@ class Viewer {
   private shown: boolean[] = [];
   private bodies: Mesh[] = [];
   private forces = new Forces();
+  /** The vertex under the pointer. */
+  private mark = new Points(new BufferGeometry().setAttribute('position', new BufferAttribute(new Float32Array(3), 3)),
+    new PointsMaterial({ color: 0xff3d7f, size: 8, sizeAttenuation: false, depthTest: false }));
+  private entry: FieldEntry | null = null;
   private frames = new Frames();
   private fieldCache = new Map<string, Float32Array>();
   private staticTouches: Float32Array = new Float32Array();
@@ -37,7 +41,10 @@ class Viewer {
   problems: string[] = [];
 
   async start() {
-    this.theatre.world.add(this.forces.group);
+    this.mark.visible = false;
+    this.mark.frustumCulled = false;
+    this.mark.renderOrder = 1;
+    this.theatre.world.add(this.forces.group, this.mark);
     this.theatre.onDrawn = () => this.drawn();
     this.controls();
     try {
@@ -304,6 +311,8 @@ class Viewer {
         ? `${label[0]} ${digits(moving.times[moment])}${label[1] ?? ''} · ${moment + 1}/${this.last() + 1}`
         : 'result';
     }
+    cursor(moving ? frames!.label : '', moving ? moving.times[moment] : 0);
+    this.unpoint();
     this.theatre.keep(this.box());
     this.theatre.invalidate();
   }
@@ -328,6 +337,7 @@ class Viewer {
       high = Math.max(high, entry.range[1] ?? 1);
     }
     this.layers.forEach((layer, i) => layer.values(values[i], entry?.map, low, high));
+    this.entry = entry;
     const legend = $('legend');
     legend.hidden = entry === null;
     if (entry) {
@@ -377,22 +387,58 @@ class Viewer {
   }
 
   private point(x: number, y: number) {
-    const on = $<HTMLInputElement>('forces').checked && this.forces.count > 0 ? this.theatre.ray(x, y) : null;
-    const i = on ? this.forces.pick(on.ray) : -1;
+    const on = this.theatre.ray(x, y);
+    const forces = $<HTMLInputElement>('forces').checked && this.forces.count > 0;
+    const i = on && forces ? this.forces.pick(on.ray) : -1;
+    const vertex = on && i < 0 && this.entry ? this.vertex(on.cell, on.ray) : null;
     if (this.forces.hover(i)) this.theatre.invalidate();
+    this.marked(vertex?.layer.positions.subarray(3 * vertex.vertex, 3 * vertex.vertex + 3) ?? null);
     const tip = $('tip');
-    tip.hidden = i < 0;
-    if (i >= 0) {
-      const box = $('view').getBoundingClientRect();
-      tip.textContent = this.forces.words(i);
-      tip.style.left = `${Math.min(x - box.left + 40, box.width - 270)}px`;
-      tip.style.top = `${Math.min(y - box.top + 24, box.height - 90)}px`;
+    tip.hidden = i < 0 && !vertex;
+    if (tip.hidden) return;
+    const box = $('view').getBoundingClientRect();
+    tip.textContent = vertex ? this.valueWords(vertex.layer, vertex.vertex) : this.forces.words(i);
+    tip.style.left = `${Math.min(x - box.left + 40, box.width - 270)}px`;
+    tip.style.top = `${Math.min(y - box.top + 24, box.height - 90)}px`;
+  }
+
+  /** The vertex with a value that a ray through a cell meets first, unless something is in front. */
+  private vertex(cell: number, ray: Raycaster): { layer: Layer; vertex: number } | null {
+    const chosen = this.layers.filter((_, i) => this.shown[i]);
+    const beside = $<HTMLInputElement>('beside').checked && chosen.length > 1;
+    let found: { layer: Layer; vertex: number } | null = null, least = Infinity;
+    for (const layer of beside ? [chosen[cell]] : chosen) {
+      const hit = layer.pick(ray);
+      if (hit && hit.distance < least) { least = hit.distance; found = { layer, vertex: hit.vertex }; }
     }
+    if (!found?.layer.shown) return null;
+    const bodies = $<HTMLInputElement>('bodies').checked && this.bodies.length ? ray.intersectObjects(this.bodies, false) : [];
+    return bodies.length && bodies[0].distance < least ? null : found;
+  }
+
+  /** The value of the field at a vertex, with its unit. */
+  private valueWords(layer: Layer, vertex: number): string {
+    const label = this.entry!.label, cut = label.lastIndexOf(', '), hasUnit = cut > 0 && label.length - cut < 10;
+    const value = digits(layer.shown![vertex]);
+    return `${hasUnit ? `${label.slice(0, cut)}: ${value} ${label.slice(cut + 2)}` : `${label}: ${value}`}\n${layer.entry.name}, ${layer.entry.strands === undefined ? 'vertex' : 'point'} ${vertex}`;
+  }
+
+  /** Marks a place, or none. */
+  private marked(place: Float32Array | null) {
+    if (!place && !this.mark.visible) return;
+    this.mark.visible = place !== null;
+    if (place) {
+      const attribute = this.mark.geometry.getAttribute('position') as BufferAttribute;
+      (attribute.array as Float32Array).set(place);
+      attribute.needsUpdate = true;
+    }
+    this.theatre.invalidate();
   }
 
   /** Nothing is under the pointer, or it is not known any more what. */
   private unpoint() {
     if (this.forces.hover(-1)) this.theatre.invalidate();
+    this.marked(null);
     $('tip').hidden = true;
   }
 

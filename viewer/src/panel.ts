@@ -67,6 +67,22 @@ function plots(index: Index) {
   }));
 }
 
+/** Shows where in the plots over `label` a value is; nowhere with an empty label. */
+export function cursor(label: string, value: number) {
+  for (const svg of document.querySelectorAll<SVGSVGElement>('#plots svg.plot')) {
+    let line = svg.querySelector('line.cursor');
+    const [left, top, right, bottom, low, high] = (svg.dataset.window ?? '').split(' ').map(Number);
+    const at = left + (value - low) / (high - low) * (right - left);
+    if (!label || svg.dataset.over !== label || !(at >= left - 0.5 && at <= right + 0.5)) { line?.remove(); continue; }
+    if (!line) {
+      line = document.createElementNS('http://www.w3.org/2000/svg', 'line');
+      line.classList.add('cursor');
+      svg.append(line);
+    }
+    for (const [name, number] of [['x1', at], ['x2', at], ['y1', top], ['y2', bottom]] as const) line.setAttribute(name, number.toFixed(1));
+  }
+}
+
 /** Says something over the view, or nothing. */
 export function message(text: string | null) {
   $('message').hidden = text === null;

@@ -19,6 +19,14 @@ const isBlue = ([r, , b]) => b > r + 15;
 const isWarm = ([r, , b]) => r > b + 15;
 const differ = (a, b) => Math.abs(a[0] - b[0]) + Math.abs(a[1] - b[1]) + Math.abs(a[2] - b[2]) > 60;
 
+/** Columns of a binary PLY whose vertices are nothing but doubles, by name. */
+function columns(file) {
+  const end = file.indexOf('end_header\n') + 11, head = file.subarray(0, end).toString('latin1').split('element face')[0];
+  const names = [...head.matchAll(/^property double (\w+)$/gm)].map(m => m[1]), count = Number(head.match(/element vertex (\d+)/)[1]);
+  const column = k => Array.from({ length: count }, (_, v) => file.readDoubleLE(end + 8 * (v * names.length + k)));
+  return Object.fromEntries(names.map((name, k) => [name, column(k)]));
+}
+
 const SHEET = 'thickness = 1e-3\nareal_density = 0.2\nmaterial = { model = "koiter", young = 1e6, poisson = 0.3 }\n';
 
 async function inversion(browser) {
@@ -77,6 +85,20 @@ async function inversion(browser) {
   assert.match(await page.innerText('#legend'), /stretch/);
   const [painted] = await colours(page, [front]);
   assert.ok(differ(painted, cloth), `the field paints: ${painted}`);
+  // The value of a vertex is told under the pointer: that of the files.
+  const maps = columns(readFileSync(join(folder, 'demo', 'maps.ply')));
+  for (const [field, unit] of [['stretch', ''], ['stress', ' N/m'], ['residual', ' N']]) {
+    await page.selectOption('#field', field);
+    await settled(page);
+    await page.mouse.move(front.x, front.y - 4); // a vertex of the hem: a little above it
+    await page.waitForFunction(() => !document.getElementById('tip').hidden);
+    const said = (await page.innerText('#tip')).match(/: (-?[\d.e+-]+)( N\/m| N)?\nequilibrium, vertex (\d+)$/);
+    assert.ok(said && (said[2] ?? '') === unit, `${field}: ${await page.innerText('#tip')}`);
+    const value = maps[field][Number(said[3])];
+    assert.ok(Math.abs(value - Number(said[1])) <= 6e-3 * Math.abs(value) + 1e-12, `${field}: ${said[1]} on the page, ${value} in the file`);
+    if (field === 'stress') await keep(page, 'value-light');
+  }
+  await page.mouse.move(5, 300);
   await page.selectOption('#field', 'friction used');
   await settled(page);
   await keep(page, 'friction-light');
@@ -96,7 +118,7 @@ async function inversion(browser) {
   }
   assert.ok((await state(page)).cone >= 0, 'the cone of friction is shown');
   await page.mouse.move(5, 300);
-  assert.match(told, /sticks[\s\S]*normal .* N[\s\S]*% of the friction \(μ = 0.7/);
+  assert.match(told, /sticks[\s\S]*normal .* N[\s\S]*% of the friction \(μ = 0.7.*\) is used: .* N within the cone/);
   await keep(page, 'forces-light');
   // Keys: three looks along −x, five makes lines parallel, the period frames.
   await page.keyboard.press('Digit3');
@@ -165,13 +187,17 @@ async function motion(browser) {
   const first = await lowest();
   assert.ok(Math.abs(first) < 1e-6 && end < first - 0.05, `it fell from ${first} to ${end}`);
   assert.match(await page.innerText('#moment'), /time 0/);
+  const cursors = () => page.locator('#plots line.cursor').evaluateAll(all => all.map(line => Number(line.getAttribute('x1'))));
+  const early = await cursors();
   await page.keyboard.press('ArrowRight');
   await settled(page);
   assert.equal((await state(page)).moment, 1);
+  const later = await cursors();
+  assert.ok(early.length >= 2 && later.every((x, i) => x > early[i]), `the plots show the time: ${early}, ${later}`);
   // Playing goes through all of it.
   await pick(page, '#play');
   await page.waitForFunction(() => { const s = window.toile.state(); return s.moment === s.moments - 1; }, null, { timeout: 20_000 });
-  await page.selectOption('#field', 'speed');
+  await page.selectOption('#field', 'stress');
   await pick(page, '#forces');
   await settled(page);
   assert.match(await page.innerText('#plots'), /Energies/);
@@ -272,10 +298,32 @@ async function liveInversion(browser) {
   assert.equal(await child.ended, 0);
 }
 
+async function liveDrape(browser) {
+  write('hang.toml', `[[shell]]\nmesh = { generate = "sheet", n = 41, size = 0.6 }\n${SHEET}pins = { vertices = [0, 40] }\n`);
+  const { child, address } = await serve('drape', 'hang.toml', '--out', 'hang', '--view', '--no-open');
+  const page = await open(browser, address, { colorScheme: 'dark' });
+  await page.waitForFunction(() => window.toile.state().running === 'done', null, { timeout: 60_000 });
+  await settled(page);
+  assert.match(await page.innerText('#verdict'), /certified/i);
+  assert.match(await page.innerText('#plots'), /Convergence/);
+  assert.equal((await state(page)).layers[0].name, 'equilibrium');
+  await page.selectOption('#field', 'stress');
+  await settled(page);
+  const middle = await page.evaluate(() => window.toile.place(0, 20 * 41 + 20));
+  await page.mouse.move(middle.x, middle.y);
+  await page.waitForFunction(() => !document.getElementById('tip').hidden);
+  assert.match(await page.innerText('#tip'), /largest tension in the cloth: [\d.]+ N\/m/);
+  await keep(page, 'drape-dark');
+  quiet(page);
+  await page.close();
+  child.kill('SIGINT');
+  assert.equal(await child.ended, 0);
+}
+
 let failed = false;
 const window_ = await launch();
 try {
-  for (const test of [inversion, motion, fibresAndScenes, live, liveInversion]) {
+  for (const test of [inversion, motion, fibresAndScenes, live, liveInversion, liveDrape]) {
     await test(window_);
     say(`${test.name}: ok`);
   }

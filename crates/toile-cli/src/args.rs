@@ -87,7 +87,7 @@ pub(crate) enum Command {
 const DRAPE_HELP: &str = "\
 Writes into DIR, in the units and axes of the input and with its vertex order:
   equilibrium.obj       the shape; with several shells all joined, and equilibrium_0.obj, … apart
-  equilibrium.ply       with stretch, bending [1/m] and residual [N] per vertex
+  equilibrium.ply       with stretch, bending [1/m], stress (largest tension) [N/m] and residual [N] per vertex
   equilibrium.vtp       the same for ParaView
   equilibrium.png       a picture
   equilibrium.glb       for viewers, in metres with y up, coloured by stretch
@@ -107,6 +107,7 @@ Examples:
   toile drape scene.toml --out result --json | jq .verdict
   toile drape scene.toml --out result --tolerance 1e-8 --max-steps 50
   toile drape scene.toml --out result --drift 1      and show that it stays for a second of exact motion
+  toile drape scene.toml --out result --view         watch the solver in the browser, then look at the result
 
 Exit codes: 0 certified, 1 not certified (the best shape is written all the same), 2 bad input.";
 
@@ -129,6 +130,8 @@ pub(crate) struct DrapeArgs {
     /// Simulate this long from the result with exact friction and say how far it moves [default: not at all].
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub(crate) drift: Option<f64>,
+    #[command(flatten)]
+    pub(crate) live: LiveArgs,
 }
 
 const VIEW_HELP: &str = "\
@@ -313,7 +316,7 @@ Writes into DIR, in the units and axes of the input and with its vertex order:
   equilibrium.obj       where it then hangs
   contacts.ply          the contact forces [N], with normals and the part of the friction they use
   certificate.json      is it a stable equilibrium? figures, verdict and reason
-  maps.ply, maps.vtp    stretch, bending [1/m], distance from the target [m] per vertex
+  maps.ply, maps.vtp    stretch, bending [1/m], stress [N/m], residual [N], distance from the target [m] per vertex
   edges.csv             stretch and bend [rad] per edge
   inversion.glb         target, rest shape, equilibrium and the target made as drawn, side by side
   simulation.toml       a scene for `toile simulate`: it should stay where it is

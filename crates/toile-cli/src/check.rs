@@ -13,6 +13,7 @@ use toile::io::{
     LoadedShell, MeshData, MeshFormat, Rest, Scene, SceneError, load_scene, load_shell,
     loaded_colliders, read_mesh, sniff_format, unsupported_piece,
 };
+use toile::num::words::length;
 
 use crate::args::{CheckArgs, Global};
 use crate::{Failure, Outcome, json};
@@ -166,8 +167,8 @@ fn check_scene(path: &Path, report: &mut Report) {
                 let table = &scene.colliders[i];
                 let name = table.mesh.as_deref().unwrap_or("a solid");
                 report.section(format!("Collider {i} ({name})"));
-                let gap = 1e3 * loaded.collider.gap();
-                report.fact(format!("friction {:.3}, gap {gap:.3} mm", table.friction));
+                let gap = length(loaded.collider.gap());
+                report.fact(format!("friction {:.3}, gap {gap}", table.friction));
                 if let Some(path) = &table.mesh
                     && let Ok(mesh) = read_mesh(scene.resolve(path))
                 {

@@ -3,6 +3,7 @@
 use toile::inverse::gallery::Skirt;
 use toile::invert_settings;
 use toile::io::{ObjWriter, atomic_write, load_scene, write_obj};
+use toile::report::figures::length;
 
 use crate::args::{DemoArgs, Global};
 use crate::drape::make_folder;
@@ -35,9 +36,9 @@ pub(crate) fn run(args: &DemoArgs, global: &Global) -> Result<Outcome, Failure> 
     if speak {
         if let Some(sag) = found.result.naive_sag {
             json::print(&format!(
-                "\nMade as drawn it sags by {:.0} mm; made as in rest.obj by {:.0e} mm.",
-                1e3 * sag,
-                1e3 * found.result.certificate.target_error_max.unwrap_or(0.0)
+                "\nMade as drawn it sags by {}; made as in rest.obj by {}.",
+                length(sag),
+                length(found.result.certificate.target_error_max.unwrap_or(0.0))
             ));
         }
         json::print(&format!(

@@ -2,73 +2,117 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use toile::io::{Scene, load_scene};
+use toile::report::record::Progress as State;
+use toile::solve::Step;
 use toile::{Drape, Start, scene_settings};
 
-use crate::args::{DrapeArgs, Global, SolverArgs};
+use crate::args::{DrapeArgs, Global};
 use crate::progress::{Progress, catch_interrupts};
+use crate::show::{Account, FolderStore, Record};
+use crate::view::{Live, Teller};
 use crate::{Failure, Outcome, files, json, rod, show, summary};
 
 pub(crate) fn run(args: &DrapeArgs, global: &Global) -> Result<Outcome, Failure> {
     let scene = load_scene(&args.scene)?;
     if rod::has_rods(&scene) {
-        return rod::drape(&scene, args, global);
+        let outcome = rod::drape(&scene, args, global)?;
+        // Fibres are found at one go: there is nothing to watch before the end.
+        if args.live.view {
+            catch_interrupts();
+            Live::start(&args.out, args.live, global)?.stay(global);
+        }
+        return Ok(outcome);
     }
-    let start = if args.push_out { Start::PushOut } else { Start::AsGiven };
-    let contact = Contact { start, drift: args.drift.unwrap_or(0.0) };
-    let written = drape_to(&scene, &args.out, &args.solver, contact, global)?;
-    Ok(written.outcome)
-}
-
-/// What concerns contact.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Contact {
-    start: Start,
-    drift: f64,
-}
-
-/// A result on disk.
-pub(crate) struct Written {
-    pub(crate) outcome: Outcome,
-}
-
-/// Drapes a scene, writes everything into `out` and says so.
-pub(crate) fn drape_to(
-    scene: &Scene,
-    out: &Path,
-    solver: &SolverArgs,
-    contact: Contact,
-    global: &Global,
-) -> Result<Written, Failure> {
     catch_interrupts();
     // Minutes of work must not end in a folder that cannot be written.
-    make_folder(out)?;
+    make_folder(&args.out)?;
+    let live = Live::start(&args.out, args.live, global)?;
+    let outcome = drape_to(&scene, args, live.teller(), global)?;
+    live.stay(global);
+    Ok(outcome)
+}
+
+/// Drapes a scene, writes everything and says so.
+fn drape_to(
+    scene: &Scene,
+    args: &DrapeArgs,
+    teller: Option<Teller>,
+    global: &Global,
+) -> Result<Outcome, Failure> {
+    let (out, solver) = (&args.out, &args.solver);
     let mut settings = scene_settings(scene);
     settings.tolerance = solver.tolerance.unwrap_or(settings.tolerance);
     settings.max_steps = solver.max_steps.map_or(settings.max_steps, |n| n as usize);
     let mut progress = Progress::new(global.quiet || global.json);
+    let mut watched = teller.map(|t| Watched::open(scene, out, t)).transpose()?;
+    let observe = |step: &Step| {
+        if let Some(watched) = &mut watched {
+            watched.see(step);
+        }
+        progress.step(step)
+    };
     let touches = !scene.colliders.is_empty() || scene.self_contact.is_some();
     let drape = if touches {
-        let Contact { start, drift } = contact;
-        toile::drape_on(scene, &settings, start, drift, |step| progress.step(step))
+        let start = if args.push_out { Start::PushOut } else { Start::AsGiven };
+        toile::drape_on(scene, &settings, start, args.drift.unwrap_or(0.0), observe)
     } else {
-        toile::drape(scene, &settings, |step| progress.step(step))
+        toile::drape(scene, &settings, observe)
     };
     progress.finish();
     let drape: Drape = drape?;
     let mut names = files::write_all(out, &drape)?;
-    show::of_drape(scene, &drape).about("drape", scene).write(out, &names)?;
+    let account = show::of_drape(scene, &drape).about("drape", scene);
+    match watched {
+        None => account.write(out, &names)?,
+        Some(mut watched) => {
+            account.write_report(out, &names)?;
+            watched.record.stage(&account.stage)?;
+            account.finish(&mut watched.record)?;
+        }
+    }
     names.push(show::REPORT.into());
+    let certified = drape.result.certificate.certified;
     if global.json {
         json::print(&drape.certificate().pretty());
     } else if !global.quiet {
         json::print(&summary::text(&drape, &settings, out, &names));
-    } else if !drape.result.certificate.certified {
+    } else if !certified {
         json::tell(&format!("not certified: {}", drape.result.certificate.reason));
     }
-    let certified = drape.result.certificate.certified;
-    Ok(Written { outcome: if certified { Outcome::Good } else { Outcome::Doubtful } })
+    Ok(if certified { Outcome::Good } else { Outcome::Doubtful })
+}
+
+/// The record of a drape that is watched: where it starts, and how the solver goes.
+struct Watched {
+    record: Record,
+    history: Vec<Step>,
+    next: Instant,
+}
+
+impl Watched {
+    fn open(scene: &Scene, out: &Path, teller: Teller) -> Result<Self, Failure> {
+        let store = FolderStore::open(out, false, Some(teller))?;
+        let title = Account::default().about("drape", scene).title;
+        let mut record = Record::new(store, &title, &show::command(), &show::version());
+        record.stage(&show::start_stage(scene)?)?;
+        record.flush(State::Running, "beginning")?;
+        Ok(Self { record, history: Vec::new(), next: Instant::now() })
+    }
+
+    fn see(&mut self, step: &Step) {
+        self.history.push(*step);
+        if Instant::now() < self.next {
+            return;
+        }
+        self.record.plots(&show::newton_plots(&self.history));
+        let doing = format!("Newton step {}, residual {:.1e}", step.step + 1, step.residual);
+        // What cannot be shown must not end the search.
+        let _ = self.record.flush(State::Running, &doing);
+        self.next = Instant::now() + Duration::from_millis(200);
+    }
 }
 
 /// Makes the folder and tries to write there.

@@ -34,9 +34,10 @@ pub(crate) fn write_all(out: &Path, drape: &Drape) -> Result<Vec<String>, WriteE
         write_obj(out.join("equilibrium.obj"), &joined.positions, &joined.faces, &extras)?;
         names.push("equilibrium.obj".into());
     }
-    let columns: [(&str, &[f64]); 3] = [
+    let columns: [(&str, &[f64]); 4] = [
         ("stretch", &joined.fields.stretch),
         ("bending", &joined.fields.bending),
+        ("stress", &joined.stress),
         ("residual", &joined.fields.residual),
     ];
     let extras = PlyWriter {
@@ -102,6 +103,7 @@ struct Joined {
     positions: Vec<[f64; 3]>,
     faces: Vec<[u32; 3]>,
     fields: Fields,
+    stress: Vec<f64>,
     groups: BTreeMap<String, Group>,
 }
 
@@ -114,6 +116,7 @@ impl Joined {
             positions: Vec::new(),
             faces: Vec::new(),
             fields: Fields { stretch: Vec::new(), bending: Vec::new(), residual: Vec::new() },
+            stress: Vec::new(),
             groups: BTreeMap::new(),
         };
         for (i, loaded) in drape.shells.iter().enumerate() {
@@ -132,6 +135,7 @@ impl Joined {
             joined.fields.stretch.extend(loaded.spread(&fields[i].stretch, |_| 0.0));
             joined.fields.bending.extend(loaded.spread(&fields[i].bending, |_| 0.0));
             joined.fields.residual.extend(loaded.spread(&fields[i].residual, |_| 0.0));
+            joined.stress.extend(loaded.spread(&drape.tensions(i), |_| 0.0));
             let group = Group {
                 vertices: (base..joined.positions.len() as u32).collect(),
                 faces: (first_face..joined.faces.len() as u32).collect(),

@@ -11,7 +11,7 @@ use toile::report::picture::{ColourMap, Point};
 use toile::report::record::{Frame, INDEX, Progress};
 use toile::report::stage::{Field, Stage, Touch};
 use toile::sim::dynamics::{ContactForce, ContactStatus};
-use toile::{Simulation, shell_fields};
+use toile::{Simulation, shell_fields, shell_tensions};
 
 use crate::Failure;
 use crate::show::{self, Account, Course, FolderStore, MovingBodies, Record, Surfaces};
@@ -117,16 +117,18 @@ pub(crate) fn start(simulation: &Simulation) -> Vec<Vec3> {
 
 /// Positions and fields of all shells now.
 pub(crate) fn now(simulation: &Simulation) -> (Vec<Vec3>, Vec<Field>) {
-    let (mut all, mut stretch, mut bending) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut all, mut stretch, mut bending, mut stress) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (i, loaded) in simulation.shells.iter().enumerate() {
         let (shell, positions) = (&loaded.shell, simulation.positions(i));
         let zero = vec![Vec3::zeros(); positions.len()];
         let found = shell_fields(&shell.topology, &shell.rest_positions, &positions, &zero);
         stretch.extend(found.stretch);
         bending.extend(found.bending);
+        stress.extend(shell_tensions(shell, &shell.rest_positions, &positions));
         all.extend(positions);
     }
-    let mut fields = show::stretch_and_bending(stretch, bending);
+    let mut fields = show::strain_fields(stretch, bending, stress);
     let simulator = &simulation.simulator;
     let (model, velocities) = (simulator.model(), simulator.velocities());
     let speed = |&node: &u32| {

@@ -8,6 +8,7 @@ use toile::geometry::Vec3;
 use toile::inverse::reference::ReferenceSettings;
 use toile::inverse::{InverseSettings, InverseStep, Phase};
 use toile::io::{Scene, load_scene};
+use toile::report::figures::{digits, length};
 use toile::report::picture::Point;
 use toile::report::record::{Frame, Progress};
 use toile::{SceneInversion, invert_settings};
@@ -92,7 +93,7 @@ pub(crate) fn invert_to(
             json::tell(&format!("not certified: {}", found.result.certificate.reason));
         }
     } else {
-        json::print(&summary(&found, clock.elapsed().as_secs_f64()));
+        json::print(&summary(&found, settings.drift_time, clock.elapsed().as_secs_f64()));
         json::print(&format!("written to {}: {}", out.display(), names.join(", ")));
     }
     Ok(found)
@@ -216,7 +217,7 @@ fn share(step: &InverseStep) -> f64 {
 }
 
 fn words(step: &InverseStep) -> String {
-    let away = 1e3 * step.distance;
+    let away = length(step.distance);
     match step.phase {
         Phase::Weight => format!(
             "step {:3}: {:3.0} % of the weight, forces balance to {:.1e} of a vertex's weight",
@@ -225,7 +226,7 @@ fn words(step: &InverseStep) -> String {
             step.distance
         ),
         Phase::Match => format!(
-            "step {:3}: full weight, {away:.2e} mm from the target, {} forces outside",
+            "step {:3}: full weight, {away} from the target, {} forces outside",
             step.steps, step.outside
         ),
         Phase::Drape => "draping".into(),
@@ -233,12 +234,12 @@ fn words(step: &InverseStep) -> String {
             format!("no rest shape holds it; letting it go: {:.1e} m/s", step.distance)
         }
         Phase::Naive => "draping the target as its own rest shape, for comparison".into(),
-        Phase::Drift => format!("simulating: moved by {away:.2e} mm"),
+        Phase::Drift => format!("simulating: moved by {away}"),
     }
 }
 
 /// What was inverted, how it went and the certificate, for people.
-pub(crate) fn summary(found: &SceneInversion, seconds: f64) -> String {
+fn summary(found: &SceneInversion, drift_time: f64, seconds: f64) -> String {
     let (result, c) = (&found.result, &found.result.certificate);
     let mut lines = Vec::new();
     for (i, loaded) in found.shells.iter().enumerate() {
@@ -256,21 +257,21 @@ pub(crate) fn summary(found: &SceneInversion, seconds: f64) -> String {
     let sewing = &touching.sewing;
     if sewing.open > 0 {
         lines.push(format!(
-            "{} of {} stitches were open, by {:.3} mm at most: closed by moving vertices {:.3} mm at most",
+            "{} of {} stitches were open, by {} at most: closed by moving vertices {} at most",
             sewing.open,
             sewing.stitches,
-            1e3 * sewing.widest,
-            1e3 * sewing.longest_move
+            length(sewing.widest),
+            length(sewing.longest_move)
         ));
     }
     if !touching.contacts.is_empty() {
         lines.push(format!("{} vertices touch colliders", touching.contacts.len()));
         if touching.pushed_out + touching.drawn_in > 0 {
             lines.push(format!(
-                "  {} of them were too close and {} hovered; they were moved to the contact distance, by {:.3} mm at most",
+                "  {} of them were too close and {} hovered; they were moved to the contact distance, by {} at most",
                 touching.pushed_out,
                 touching.drawn_in,
-                1e3 * touching.longest_move
+                length(touching.longest_move)
             ));
         }
     }
@@ -280,21 +281,22 @@ pub(crate) fn summary(found: &SceneInversion, seconds: f64) -> String {
     let mut figure = |name: &str, text: String| lines.push(format!("  {name:<12} {text}"));
     figure("residual", format!("{:.2e} of a vertex's weight ({:.2e} N)", c.residual, c.residual_n));
     if let (Some(gap), Some(margin)) = (c.cone_gap, c.cone_margin) {
-        figure("cone gap", format!("{gap:.2e} of the largest contact force"));
+        figure("cone gap", format!("{} of the largest contact force", digits(gap)));
         figure("cone margin", format!("{:.1} % of the friction is to spare", 100.0 * margin));
     }
     if let Some(depth) = c.penetration {
-        figure("penetration", format!("{:.3} mm", 1e3 * depth));
+        figure("penetration", length(depth));
     }
     if let Some(stability) = c.stability {
-        figure("stability", format!("{stability:.4e} 1/s²"));
+        figure("stability", format!("{} 1/s²", digits(stability)));
     }
     if let Some(drift) = c.drift {
         figure(
             "drift",
             format!(
-                "{drift:.2e} of the size ({:.2e} mm) in a simulated second",
-                1e3 * drift * c.size
+                "{} of the size ({}) in {drift_time} s of simulation",
+                digits(drift),
+                length(drift * c.size)
             ),
         );
     }
@@ -302,16 +304,16 @@ pub(crate) fn summary(found: &SceneInversion, seconds: f64) -> String {
         figure(
             "target error",
             format!(
-                "{:.3e} mm at most, {:.3e} mm in the mean ({:.1e} of the size)",
-                1e3 * most,
-                1e3 * rms,
-                most / c.size
+                "{} at most, {} in the mean ({} of the size)",
+                length(most),
+                length(rms),
+                digits(most / c.size)
             ),
         );
     }
-    figure("size", format!("{:.4} m", c.size));
+    figure("size", length(c.size));
     if let Some(sag) = result.naive_sag {
-        figure("naive sag", format!("{:.1} mm if it were made as drawn", 1e3 * sag));
+        figure("naive sag", format!("{} if it were made as drawn", length(sag)));
     }
     lines.join("\n")
 }

@@ -146,6 +146,7 @@ impl Joined {
         let to_file = |p: &Vec3| axes.to_file((*p).into());
         let mut faces = Vec::new();
         let (mut stretch, mut bending, mut error) = (Vec::new(), Vec::new(), Vec::new());
+        let mut stress = Vec::new();
         for (i, loaded) in found.shells.iter().enumerate() {
             let range = found.range(i);
             let base = range.start as u32;
@@ -153,6 +154,7 @@ impl Joined {
             let fields = found.fields(i);
             stretch.extend(fields.stretch);
             bending.extend(fields.bending);
+            stress.extend(found.tensions(i));
             let away = range.map(|v| {
                 let target = loaded.shell.positions[v - base as usize];
                 (result.equilibrium[v] - target).norm()
@@ -171,6 +173,8 @@ impl Joined {
         let mut fields = vec![
             ("stretch", stretch),
             ("bending", bending),
+            ("stress", stress),
+            ("residual", result.residual.clone()),
             ("target_error", error),
             ("contact_force", contact),
             ("friction_used", used),

@@ -4,12 +4,13 @@ use std::fmt::Write;
 use std::path::Path;
 
 use toile::io::{Scene, atomic_write, write_stations};
+use toile::report::figures::digits;
 use toile::rod::StaticSettings;
-use toile::{RodDrape, drape_rods};
+use toile::{RodDrape, drape_rods, rods_certificate, rods_verdict};
 
 use crate::args::{DrapeArgs, Global};
 use crate::drape::make_folder;
-use crate::json::{self, Object};
+use crate::json;
 use crate::{Failure, Outcome, show};
 
 /// Stations of a table when none are asked for.
@@ -23,7 +24,7 @@ pub(crate) fn has_rods(scene: &Scene) -> bool {
 /// Drapes the rods of a scene, writes everything and says so.
 pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<Outcome, Failure> {
     make_folder(&args.out)?;
-    if !scene.colliders.is_empty() || scene.self_contact.is_some() {
+    if toile::in_contact(scene) {
         return crate::rod_rest::drape(scene, args, global);
     }
     let mut settings = StaticSettings::default();
@@ -41,12 +42,11 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
         write_stations(args.out.join(&name), &rows, &drape.loaded.axes)?;
         names.push(name);
     }
-    let certificate = certificate(&drapes);
+    let certificate = rods_certificate(&drapes);
     atomic_write(args.out.join("certificate.json"), |w| writeln!(w, "{}", certificate.pretty()))?;
     names.push("certificate.json".into());
-    let certified = drapes.iter().all(|d| d.result.equilibrium.certificate.certified);
-    let judged = (certified, worst_reason(&drapes));
-    show::of_fibre_drape(scene, &drapes, (judged.0, &judged.1), seconds)
+    let (certified, reason) = rods_verdict(&drapes);
+    show::of_fibre_drape(scene, &drapes, (certified, &reason), seconds)
         .about("drape", scene)
         .write(&args.out, &names)?;
     names.push(show::REPORT.into());
@@ -55,56 +55,9 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
     } else if !global.quiet {
         json::print(&summary(&drapes, &args.out, &names));
     } else if !certified {
-        json::tell(&format!("not certified: {}", worst_reason(&drapes)));
+        json::tell(&format!("not certified: {reason}"));
     }
     Ok(if certified { Outcome::Good } else { Outcome::Doubtful })
-}
-
-fn worst_reason(drapes: &[RodDrape]) -> String {
-    let prefix = |i: usize| if drapes.len() > 1 { format!("rod {i}: ") } else { String::new() };
-    let bad = drapes.iter().position(|d| !d.result.equilibrium.certificate.certified);
-    let worst = bad.unwrap_or_else(|| {
-        let residual = |i: &usize| drapes[*i].result.equilibrium.certificate.residual;
-        (0..drapes.len()).max_by(|a, b| residual(a).total_cmp(&residual(b))).unwrap_or(0)
-    });
-    drapes.get(worst).map_or("there is no rod".into(), |d| {
-        format!("{}{}", prefix(worst), d.result.equilibrium.certificate.reason)
-    })
-}
-
-/// The certificate with the keys of the contract: the worst figure of all rods each.
-fn certificate(drapes: &[RodDrape]) -> Object {
-    let all = || drapes.iter().map(|d| &d.result.equilibrium.certificate);
-    let most = |f: fn(&toile::rod::RodCertificate) -> f64| all().map(f).fold(0.0, f64::max);
-    let certified = !drapes.is_empty() && all().all(|c| c.certified);
-    let stability = all().map(|c| c.stability).try_fold(f64::INFINITY, |m, s| Some(m.min(s?)));
-    let margin = all().map(|c| c.margin).fold(f64::INFINITY, f64::min);
-    let found = |f: fn(&RodDrape) -> f64| drapes.iter().map(f).sum::<f64>();
-    let error = drapes.iter().map(|d| d.result.error).try_fold(0.0f64, |m, e| Some(m.max(e?)));
-    let count = |f: fn(&RodDrape) -> usize| drapes.iter().map(f).sum::<usize>();
-    let none: Option<f64> = None;
-    Object::default()
-        .with("verdict", if certified { "certified" } else { "not certified" })
-        .with("reason", worst_reason(drapes))
-        .with("residual", most(|c| c.residual))
-        .with("residual_n", most(|c| c.residual_n))
-        .with("cone_gap", none)
-        .with("cone_margin", none)
-        .with("penetration", none)
-        .with("stability", stability)
-        .with("drift", none)
-        .with("target_error_max", none)
-        .with("target_error_rms", none)
-        .with("size", most(|c| c.size))
-        .with("negative_modes", all().map(|c| c.negative_modes).sum::<usize>())
-        .with("stability_margin", margin)
-        .with("elastic_energy", found(|d| d.result.equilibrium.elastic_energy))
-        .with("gravity_energy", found(|d| d.result.equilibrium.load_energy))
-        .with("discretisation_error", error)
-        .with("steps", count(|d| d.result.equilibrium.steps))
-        .with("escapes", count(|d| d.result.equilibrium.escapes))
-        .with("rods", drapes.len())
-        .with("elements", count(|d| d.result.rod.lengths().len()))
 }
 
 fn summary(drapes: &[RodDrape], out: &Path, names: &[String]) -> String {
@@ -133,7 +86,8 @@ fn summary(drapes: &[RodDrape], out: &Path, names: &[String]) -> String {
             let margin = c.margin;
             let _ = writeln!(
                 text,
-                "  stability  {stability:.4e} 1/s²; {margin:.3} of the elastic stiffness is left"
+                "  stability  {} 1/s²; {margin:.3} of the elastic stiffness is left",
+                digits(stability)
             );
         }
     }

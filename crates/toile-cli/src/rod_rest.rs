@@ -3,18 +3,15 @@
 use std::fmt::Write;
 
 use toile::io::{Scene, atomic_write, write_stations};
+use toile::rest_rods;
 use toile::rod::SettleSettings;
-use toile::{RodRest, rest_rods};
 
 use crate::args::{DrapeArgs, Global};
-use crate::json::{self, Object};
+use crate::json;
 use crate::progress::{Share, catch_interrupts, interrupted};
 use crate::rod::STATIONS;
 use crate::rod_simulate::contact_line;
 use crate::{Failure, Outcome, show};
-
-/// Drift that is still rest.
-const MOST_DRIFT: f64 = 1e-4;
 
 /// Lets the rods of a scene come to rest, writes everything and says so.
 pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<Outcome, Failure> {
@@ -46,10 +43,10 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
         }
         Ok(())
     })?;
-    let certificate = certificate(&rest);
+    let certificate = rest.certificate();
     atomic_write(args.out.join("certificate.json"), |w| writeln!(w, "{}", certificate.pretty()))?;
     names.extend(["contacts.jsonl".into(), "certificate.json".into()]);
-    let (certified, reason) = verdict(&rest);
+    let (certified, reason) = rest.verdict();
     let seconds = clock.elapsed().as_secs_f64();
     show::of_fibre_rest(scene, &rest, (certified, &reason), seconds)
         .about("drape", scene)
@@ -75,48 +72,4 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
         json::tell(&format!("not certified: {reason}"));
     }
     Ok(if certified { Outcome::Good } else { Outcome::Doubtful })
-}
-
-fn verdict(rest: &RodRest) -> (bool, String) {
-    let reason = &rest.settled.reason;
-    match rest.drift {
-        Some(drift) if drift > MOST_DRIFT => (
-            false,
-            format!("{reason}; but in the simulated time it moves by {drift:.1e} of its size"),
-        ),
-        Some(drift) => (
-            rest.settled.certified,
-            format!("{reason}; in the simulated time it moves by {drift:.1e} of its size"),
-        ),
-        None => (rest.settled.certified, reason.clone()),
-    }
-}
-
-fn certificate(rest: &RodRest) -> Object {
-    let settled = &rest.settled;
-    let all = || settled.certificates.iter();
-    let most = |f: fn(&toile::rod::RodCertificate) -> f64| all().map(f).fold(0.0, f64::max);
-    let stability = all().map(|c| c.stability).try_fold(f64::INFINITY, |m, s| Some(m.min(s?)));
-    // Held by sticking contacts alone: there is no figure, only a sign.
-    let stability = stability.filter(|s| *s > 0.0 || settled.negative_modes != Some(0));
-    let (certified, reason) = verdict(rest);
-    let none: Option<f64> = None;
-    Object::default()
-        .with("verdict", if certified { "certified" } else { "not certified" })
-        .with("reason", reason)
-        .with("residual", most(|c| c.residual))
-        .with("residual_n", most(|c| c.residual_n))
-        .with("cone_gap", settled.cone_gap)
-        .with("cone_margin", settled.cone_margin)
-        .with("penetration", settled.penetration)
-        .with("stability", stability)
-        .with("drift", rest.drift)
-        .with("target_error_max", none)
-        .with("target_error_rms", none)
-        .with("size", most(|c| c.size))
-        .with("negative_modes", settled.negative_modes)
-        .with("contacts", settled.contacts.len())
-        .with("steps", settled.steps)
-        .with("newton_steps", settled.newton)
-        .with("rods", rest.loaded.len())
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use toile::Drape;
+use toile::report::figures::{digits, length};
 use toile::solve::{NewtonSettings, Stop};
 
 /// What was draped, how it went, the certificate, and where the files are.
@@ -50,20 +51,25 @@ pub(crate) fn text(
         certificate.residual, certificate.residual_n
     );
     if let Some(stability) = certificate.stability {
-        let _ = writeln!(text, "  stability  {stability:.4e} 1/s²");
+        let _ = writeln!(text, "  stability  {} 1/s²", digits(stability));
     }
     if let (Some(gap), Some(margin)) = (certificate.cone_gap, certificate.cone_margin) {
         let count = drape.contacts.len();
-        let _ = writeln!(text, "  cone_gap   {gap:.2e} of the largest of {count} contact forces");
+        let _ =
+            writeln!(text, "  cone_gap   {} of the largest of {count} contact forces", digits(gap));
         let _ = writeln!(text, "  cone_margin {margin:.4}: how far from slipping, 0 to 1");
     }
     if let Some(depth) = certificate.penetration {
-        let _ = writeln!(text, "  penetration {:.3} mm", 1e3 * depth);
+        let _ = writeln!(text, "  penetration {}", length(depth));
     }
     if let Some(drift) = certificate.drift {
-        let _ = writeln!(text, "  drift      {drift:.2e} of the size");
+        let _ = writeln!(
+            text,
+            "  drift      {drift:.2e} of the size ({})",
+            length(drift * certificate.size)
+        );
     }
-    let _ = writeln!(text, "  size       {:.4} m", certificate.size);
+    let _ = writeln!(text, "  size       {}", length(certificate.size));
     let _ = write!(text, "written to {}: {}", out.display(), names.join(", "));
     text
 }

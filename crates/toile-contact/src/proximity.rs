@@ -339,6 +339,3 @@ fn oriented(d: &Vec3, distance: f64, look: &Vec3, passed: bool, place: &Vec3) ->
     let n = d / distance;
     if passed && clear { (-n, -distance) } else { (n, distance) }
 }
-
-#[cfg(test)]
-mod tests;

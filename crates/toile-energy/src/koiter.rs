@@ -86,6 +86,14 @@ fn second_form_matrix<T: Scalar>() -> Matrix<3, 3, T> {
     Matrix::<3, 3, T>::new(o, o, z, o, z, z, o, z, o)
 }
 
+/// Eigenvalues of the tensor with the contravariant components n = (n¹¹, n¹², n²²) in a basis of metric a, the larger first.
+pub fn principal_values(n: &[f64; 3], a: &Vector<3>) -> [f64; 2] {
+    let half_trace = 0.5 * (n[0] * a[0] + 2.0 * n[1] * a[1] + n[2] * a[2]);
+    let det = (n[0] * n[2] - n[1] * n[1]) * (a[0] * a[2] - a[1] * a[1]);
+    let apart = (half_trace * half_trace - det).max(0.0).sqrt();
+    [half_trace + apart, half_trace - apart]
+}
+
 impl KoiterFace {
     /// mapᵀ C map · factor.
     fn in_forms<T: Scalar>(c: &[f64; 4], map: &Matrix<3, 3, T>, factor: T) -> Matrix<3, 3, T> {
@@ -136,6 +144,22 @@ impl KoiterFace {
                 Vector::<3, T>::from_fn(|i, _| (then[i] * (0.5 * lame_mu) + now[i] * factor) * area)
             }
         }
+    }
+
+    /// Principal forces of the membrane in the face as it is, the larger first \[N/m\]; tension is positive.
+    ///
+    /// They are those of Nⁱʲ gᵢ ⊗ gⱼ, Nⁱʲ = (2/A) ∂E/∂aᵢⱼ, on the edges gᵢ and the area A of the face: Cauchy stress times thickness.
+    /// Bending is left out. Check: `a_pulled_strip_has_the_tension_of_its_material`.
+    pub fn principal_tensions(&self, x: &[Vector<3>; 3], x_bar: &[Vector<3>; 3]) -> [f64; 2] {
+        let metric = |p: &[Vector<3>; 3]| {
+            let (g, h) = (p[1] - p[0], p[2] - p[0]);
+            Vector::<3>::new(g.dot(&g), g.dot(&h), h.dot(&h))
+        };
+        let a = metric(x);
+        let slope = self.membrane_stress(&a, &metric(x_bar));
+        let area = 0.5 * (a[0] * a[2] - a[1] * a[1]).sqrt();
+        // ∂/∂a₁₂ moves a₂₁ as well.
+        principal_values(&[2.0 * slope[0] / area, slope[1] / area, 2.0 * slope[2] / area], &a)
     }
 
     /// ∂²/∂a² of the membrane energy.
@@ -359,7 +383,8 @@ impl KoiterFace {
 }
 
 /// Nearest positive semi-definite matrix to [g₁₁, g₁₂; g₁₂, g₂₂], as (g₁₁, g₁₂, g₂₂).
-fn positive_part([g11, g12, g22]: [f64; 3]) -> [f64; 3] {
+#[doc(hidden)] // public for its test
+pub fn positive_part([g11, g12, g22]: [f64; 3]) -> [f64; 3] {
     let (mean, half) = (0.5 * (g11 + g22), 0.5 * (g11 - g22));
     let radius = (half * half + g12 * g12).sqrt();
     if mean >= radius {
@@ -371,171 +396,5 @@ fn positive_part([g11, g12, g22]: [f64; 3]) -> [f64; 3] {
         let (high, low) = (mean + radius, mean - radius);
         let factor = high / (2.0 * radius);
         [factor * (g11 - low), factor * g12, factor * (g22 - low)]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{StencilEnergy, check_derivatives, check_material};
-
-    const INSIDE: EdgeRule = EdgeRule { fold: 0.5, turn: 1.0 };
-    const OTHER: EdgeRule = EdgeRule { fold: 0.5, turn: -1.0 };
-    const BORDER: EdgeRule = EdgeRule { fold: 0.0, turn: 1.0 };
-    const CLAMP: EdgeRule = EdgeRule { fold: 1.0, turn: 0.0 };
-    const MEAN: EdgeRule = EdgeRule { fold: 0.5, turn: 0.0 };
-    const FREE: EdgeRule = EdgeRule { fold: 0.0, turn: 0.0 };
-
-    fn face(normals: NormalRule, edges: [EdgeRule; 3], membrane: Membrane) -> KoiterFace {
-        let mut stiffness = ShellStiffness::orthotropic([3.0, 2.0], 0.3, 0.8, 1.0);
-        if membrane == Membrane::NeoHookean {
-            stiffness.membrane = ShellStiffness::isotropic(3.0, 0.3, 1.0).membrane;
-        }
-        KoiterFace { normals, edges, membrane, stiffness, warp: [0.8, -0.3] }
-    }
-
-    fn shape(p: [[f64; 3]; 6], xi: [f64; 3]) -> Vector<21> {
-        Vector::from_fn(|i, _| if i < 18 { p[i / 3][i % 3] } else { xi[i - 18] })
-    }
-
-    fn strained() -> Vector<21> {
-        let p = [
-            [0.0, 0.0, 0.1],
-            [1.3, 0.1, -0.1],
-            [0.2, 0.8, 0.0],
-            [1.1, 1.2, -0.5],
-            [-0.9, 0.6, 0.4],
-            [0.6, -0.8, -0.3],
-        ];
-        shape(p, [0.15, -0.2, 0.3])
-    }
-
-    fn at_rest() -> Vector<21> {
-        let p = [
-            [0.1, 0.0, 0.0],
-            [1.0, 0.2, 0.1],
-            [0.1, 0.9, -0.1],
-            [1.0, 1.1, 0.2],
-            [-0.8, 0.5, -0.2],
-            [0.5, -0.9, 0.1],
-        ];
-        shape(p, [0.05, 0.1, -0.1])
-    }
-
-    #[test]
-    fn derivatives_match_dual_numbers() {
-        for membrane in [Membrane::StVenantKirchhoff, Membrane::NeoHookean] {
-            for (normals, edges) in [
-                (NormalRule::Average, [MEAN, MEAN, CLAMP]),
-                (NormalRule::Sin, [INSIDE, OTHER, BORDER]),
-                (NormalRule::Tan, [INSIDE, OTHER, CLAMP]),
-            ] {
-                check_derivatives(&face(normals, edges, membrane), &strained(), &at_rest());
-            }
-        }
-    }
-
-    fn points(x: &Vector<21>) -> Vector<18> {
-        x.fixed_rows::<18>(0).into_owned()
-    }
-
-    #[test]
-    fn derivatives_without_edge_angles_match_dual_numbers() {
-        let (x, x_bar) = (points(&strained()), points(&at_rest()));
-        for membrane in [Membrane::StVenantKirchhoff, Membrane::NeoHookean] {
-            for edges in [[MEAN, MEAN, CLAMP], [FREE, MEAN, MEAN]] {
-                check_derivatives(&face(NormalRule::Average, edges, membrane), &x, &x_bar);
-            }
-        }
-        let f = face(NormalRule::Average, [MEAN; 3], Membrane::StVenantKirchhoff);
-        check_material(&f, &x, &x_bar);
-    }
-
-    #[test]
-    fn what_assembly_reads_is_the_lower_triangle() {
-        let f = face(NormalRule::Tan, [INSIDE, OTHER, BORDER], Membrane::StVenantKirchhoff);
-        let rest = f.rest(&at_rest());
-        let before = at_rest() + (strained() - at_rest()) * 0.7;
-        for curvature in [Curvature::Exact, Curvature::Positive] {
-            for before in [None, Some(&before)] {
-                let mut found = Matrix::<21, 21>::repeat(f64::NAN);
-                f.hessian_into(&strained(), before, &rest, curvature, &mut found);
-                let expected = match before {
-                    None => f.hessian(&strained(), &rest, curvature),
-                    Some(before) => f.secant_hessian(&strained(), before, &rest, curvature),
-                };
-                assert_eq!(found.lower_triangle(), expected.lower_triangle());
-                assert_eq!(expected, expected.transpose());
-            }
-        }
-    }
-
-    #[test]
-    fn positive_part_clamps_eigenvalues() {
-        for g in [[3.0, 1.0, 2.0], [-3.0, 1.0, -2.0], [1.0, 2.0, -0.5], [-1.0, 0.0, 2.0]] {
-            let mut eigen = Matrix::<2, 2>::new(g[0], g[1], g[1], g[2]).symmetric_eigen();
-            eigen.eigenvalues.apply(|v| *v = v.max(0.0));
-            let expected = eigen.recompose();
-            let found = positive_part(g);
-            let error =
-                (Matrix::<2, 2>::new(found[0], found[1], found[1], found[2]) - expected).amax();
-            assert!(error < 1e-14, "{g:?}: {found:?}, expected {expected}");
-        }
-    }
-
-    #[test]
-    fn material_derivatives_match() {
-        let f = face(NormalRule::Tan, [INSIDE, OTHER, BORDER], Membrane::StVenantKirchhoff);
-        check_material(&f, &strained(), &at_rest());
-    }
-
-    #[test]
-    fn rigid_motion_stores_no_energy() {
-        let f = face(NormalRule::Sin, [INSIDE, OTHER, INSIDE], Membrane::NeoHookean);
-        let turn = nalgebra::Rotation3::from_euler_angles(0.4, -1.1, 2.0);
-        let x_bar = at_rest();
-        let mut x = x_bar;
-        for i in 0..6 {
-            let p = turn * x_bar.fixed_rows::<3>(3 * i) + Vector::<3>::new(3.0, -1.0, 0.5);
-            x.fixed_rows_mut::<3>(3 * i).copy_from(&p);
-        }
-        let rest = f.rest(&x_bar);
-        assert!(f.energy(&x, &rest).abs() < 1e-14);
-        assert!(f.gradient(&x, &rest).amax() < 1e-13);
-    }
-
-    #[test]
-    fn uniaxial_stretch_costs_young_times_green_strain_squared() {
-        // Free lateral contraction: minimise over the transverse stretch by its closed form.
-        let (young, nu, h) = (2.0e5, 0.3, 1.0e-3);
-        let flat = |sx: f64, sy: f64| {
-            let p = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]];
-            shape(p.map(|[u, v]| [u * sx, v * sy, 0.0]), [0.0; 3])
-        };
-        let f = KoiterFace {
-            normals: NormalRule::Average,
-            edges: [MEAN; 3],
-            membrane: Membrane::StVenantKirchhoff,
-            stiffness: ShellStiffness::isotropic(young, nu, h),
-            warp: [0.6, 0.4], // an isotropic law does not care
-        };
-        let strain = 0.5 * (1.1f64.powi(2) - 1.0);
-        let transverse = (1.0 - 2.0 * nu * strain).sqrt();
-        let energy = f.energy(&flat(1.1, transverse), &f.rest(&flat(1.0, 1.0)));
-        let expected = 0.5 * young * h * strain * strain * 0.5; // area ½
-        assert!((energy / expected - 1.0).abs() < 1e-12, "{energy} J, expected {expected} J");
-    }
-
-    #[test]
-    fn both_membranes_agree_for_small_strains() {
-        let tiny = |f: &KoiterFace| {
-            let x_bar = at_rest();
-            let x = x_bar + (strained() - x_bar) * 1e-5;
-            f.energy(&x, &f.rest(&x_bar))
-        };
-        let mut linear = face(NormalRule::Average, [MEAN; 3], Membrane::NeoHookean);
-        let neo = tiny(&linear);
-        linear.membrane = Membrane::StVenantKirchhoff;
-        assert!((tiny(&linear) / neo - 1.0).abs() < 1e-4);
     }
 }

@@ -2,6 +2,7 @@
 
 use toile_contact::Contact;
 use toile_geometry::Vec3;
+use toile_num::words::length;
 use toile_sim::dynamics::ContactSource;
 use toile_sim::{CERTIFIED_RESIDUAL, Certificate};
 
@@ -124,6 +125,8 @@ pub struct Inversion {
     pub rest: Vec<Vec3>,
     /// The equilibrium \[m\].
     pub equilibrium: Vec<Vec3>,
+    /// Length of the force that is left at each vertex \[N\]; zero where it is held.
+    pub residual: Vec<f64>,
     /// The contacts of the equilibrium and the force each carries.
     pub contacts: Vec<ContactResult>,
     /// The judgement.
@@ -311,6 +314,7 @@ pub fn invert_shown(
         touching,
         rest,
         equilibrium: judged.equilibrium,
+        residual: judged.residual,
         contacts,
         certificate: judged.certificate,
         naive_sag,
@@ -522,23 +526,22 @@ fn explain(
     }
     if let Some((face, altitude)) = diagnosis.sliver {
         words.push(format!(
-            "that is rounding where triangles are flat: face {face} is {:.2e} mm high; remesh it",
-            1e3 * altitude
+            "that is rounding where triangles are flat: face {face} is {} high; remesh it",
+            length(altitude)
         ));
     }
     if far && touching.longest_move > 0.5 * c.target_error_max.unwrap_or(0.0) {
         words.push(format!(
-            "the target was drawn up to {:.1} mm inside a collider, or off it; {} vertices were moved by up to {:.1} mm before anything was \
-             sought",
-            1e3 * touching.deepest,
+            "the target was drawn up to {} inside a collider, or off it; {} vertices were moved by up to {} before anything was sought",
+            length(touching.deepest),
             touching.pushed_out + touching.drawn_in,
-            1e3 * touching.longest_move
+            length(touching.longest_move)
         ));
     }
     if far && c.certified {
         words.push(format!(
-            "the nearest equilibrium that was found is {:.1} mm away (see target_error in maps.ply)",
-            1e3 * c.target_error_max.unwrap_or(0.0)
+            "the nearest equilibrium that was found is {} away (see target_error in maps.ply)",
+            length(c.target_error_max.unwrap_or(0.0))
         ));
     }
     if !words.is_empty() {

@@ -1,6 +1,7 @@
 //! What keeps an inversion from being tried at all.
 
 use toile_contact::ContactError;
+use toile_num::words::length;
 use toile_sim::SimError;
 use toile_solve::SolveError;
 
@@ -11,9 +12,9 @@ use toile_solve::SolveError;
 pub enum InverseError {
     /// Neither pins nor contacts hold a piece of the target.
     #[error(
-        "the piece with vertex {vertex} ({size} vertices) is not pinned and nowhere nearer than {reach:.2e} m to a \
-         collider (gap + tolerance; the nearest is {nearest:.2e} m away): move it onto the body, raise \
-         `contact_tolerance`, or pin some of it"
+        "the piece with vertex {vertex} ({size} vertices) is not pinned and nowhere nearer than {} to a collider \
+         (gap + tolerance; the nearest is {} away): move it onto the body, raise `contact_tolerance`, or pin some of it",
+        length(*.reach), length(*.nearest)
     )]
     Unheld {
         /// A vertex of the piece.
@@ -27,8 +28,9 @@ pub enum InverseError {
     },
     /// The target is not sewn.
     #[error(
-        "{count} stitches are open in the target, the one of vertex {vertex} by {gap:.2e} m, more than {tolerance:.2e} m: the target must \
-         be the garment as sewn, not its panels; let `toile simulate` draw the seams together first, or raise `seam_tolerance`"
+        "{count} stitches are open in the target, the one of vertex {vertex} by {}, more than {}: the target must \
+         be the garment as sewn, not its panels; let `toile simulate` draw the seams together first, or raise `seam_tolerance`",
+        length(*.gap), length(*.tolerance)
     )]
     OpenSeam {
         /// How many are open too far.

@@ -1,6 +1,7 @@
 //! The judgement: whether what was found is an equilibrium, in figures.
 
 use toile_geometry::Vec3;
+use toile_num::words::length;
 use toile_sim::dynamics::Simulator;
 use toile_sim::{CERTIFIED_RESIDUAL, Certificate, SimError, equilibrium, relax, tied_vertices};
 use toile_solve::{NewtonSettings, Stop};
@@ -15,6 +16,8 @@ pub(crate) struct Judged {
     pub(crate) equilibrium: Vec<Vec3>,
     pub(crate) contacts: Vec<Carrying>,
     pub(crate) certificate: Certificate,
+    /// Force left at each vertex \[N\].
+    pub(crate) residual: Vec<f64>,
 }
 
 /// Drift up to which a result is certified, relative to its size.
@@ -41,7 +44,7 @@ pub(crate) fn judge(
 ) -> Result<Judged, InverseError> {
     let size = extent(target);
     let steps = if relaxed { NEWTON_STEPS } else { 0 };
-    let (positions, contacts, mut certificate) =
+    let Judged { equilibrium: positions, contacts, mut certificate, residual } =
         balance(garment, rest, shape, contacts, steps, observe)?;
     certificate.size = size;
     if !contacts.is_empty() {
@@ -62,8 +65,8 @@ pub(crate) fn judge(
         let moved = drift(garment, settings.drift_time, &positions, rest, observe)?;
         certificate.drift = moved.map(|m| m / size);
     }
-    verdict(&mut certificate, garment, &contacts);
-    Ok(Judged { equilibrium: positions, contacts, certificate })
+    verdict(&mut certificate, garment, &contacts, settings.drift_time);
+    Ok(Judged { equilibrium: positions, contacts, certificate, residual })
 }
 
 /// The last digits: rest shape and start are now what the files will say. Contacts that would have to pull are let go, vertices that
@@ -75,7 +78,7 @@ fn balance(
     mut contacts: Vec<Carrying>,
     max_steps: usize,
     observe: &mut dyn FnMut(Phase, f64, f64) -> bool,
-) -> Result<(Vec<Vec3>, Vec<Carrying>, Certificate), InverseError> {
+) -> Result<Judged, InverseError> {
     let newton = NewtonSettings { tolerance: 1e-10, max_steps, ..NewtonSettings::default() };
     let pinned = garment.pinned();
     // What is sewn to others rests where they do: held twice, its thread would be stretched.
@@ -106,7 +109,17 @@ fn balance(
             }
         }
         round += 1;
-        let done = (positions.clone(), contacts.clone(), found.certificate);
+        model.clear_fixed(&mut gradient);
+        let left = |node: &u32| {
+            let i = model.unknown(*node);
+            Vec3::from_column_slice(&gradient[i..i + 3]).norm()
+        };
+        let done = Judged {
+            equilibrium: positions.clone(),
+            contacts: contacts.clone(),
+            certificate: found.certificate,
+            residual: model.vertices().iter().map(left).collect(),
+        };
         if round == ROUNDS || max_steps == 0 || found.stop == Stop::Interrupted {
             return Ok(done);
         }
@@ -231,7 +244,8 @@ fn drift(
     Ok(Some(largest))
 }
 
-fn verdict(c: &mut Certificate, garment: &Garment, contacts: &[Carrying]) {
+/// Says whether all is well; `time` is how long the result was simulated \[s\].
+fn verdict(c: &mut Certificate, garment: &Garment, contacts: &[Carrying], time: f64) {
     let mut bad = Vec::new();
     if !c.certified {
         bad.push(c.reason.clone());
@@ -244,12 +258,12 @@ fn verdict(c: &mut Certificate, garment: &Garment, contacts: &[Carrying]) {
         ));
     }
     if let Some(depth) = c.penetration.filter(|d| *d > 0.0) {
-        bad.push(format!("a vertex is {:.2} mm inside a collider", 1e3 * depth));
+        bad.push(format!("a vertex is {} inside a collider", length(depth)));
     }
     if let Some(drift) = c.drift.filter(|d| *d > CERTIFIED_DRIFT || d.is_nan()) {
         bad.push(format!(
-            "simulated, it moves by {:.2} mm ({drift:.1e} of its size)",
-            1e3 * drift * c.size
+            "simulated for {time} s it moves by {} ({drift:.1e} of its size)",
+            length(drift * c.size)
         ));
     }
     c.certified = bad.is_empty();
@@ -265,9 +279,9 @@ fn verdict(c: &mut Certificate, garment: &Garment, contacts: &[Carrying]) {
             )
         };
         let still = c.drift.map_or(String::new(), |d| {
-            format!("; a simulated second moves it by {:.1e} mm", 1e3 * d * c.size)
+            format!("; simulated for {time} s it moves by {}", length(d * c.size))
         });
-        c.reason = format!("{}{hold}{still}; within {:.2e} mm of the target", c.reason, 1e3 * far);
+        c.reason = format!("{}{hold}{still}; within {} of the target", c.reason, length(far));
     } else {
         c.reason = bad.join("; ");
     }

@@ -13,6 +13,7 @@ use crate::model::scene_gravity;
 use crate::scene::Scene;
 use crate::scene_error::SceneError;
 use crate::scene_rod::{NaturalSource, RodClamp, RodModel, RodParent, RodTable};
+use crate::text::read_text;
 
 /// Default accuracy of `drape`: ten times better than positions are usually compared to.
 const ACCURACY: f64 = 1e-7;
@@ -179,11 +180,7 @@ pub fn write_stations(
 pub fn read_stations(path: impl AsRef<Path>) -> Result<Vec<Station>, String> {
     let path = path.as_ref();
     let told = |what: String| format!("{}: {what}", path.display());
-    let size = std::fs::metadata(path).map_err(|e| told(e.to_string()))?.len();
-    if size > LARGEST {
-        return Err(told(format!("{size} bytes, more than the {LARGEST} that are read")));
-    }
-    let text = std::fs::read_to_string(path).map_err(|e| told(e.to_string()))?;
+    let text = read_text(path, LARGEST).map_err(told)?;
     let mut out: Vec<Station> = Vec::new();
     for (number, line) in text.lines().enumerate().skip(1).filter(|(_, l)| !l.trim().is_empty()) {
         let cells: Vec<f64> =
@@ -210,11 +207,7 @@ pub fn read_stations(path: impl AsRef<Path>) -> Result<Vec<Station>, String> {
 const LARGEST: u64 = 64 << 20;
 
 fn read_natural(path: &Path) -> Result<Vec<(f64, Vec3)>, String> {
-    let size = std::fs::metadata(path).map_err(|e| e.to_string())?.len();
-    if size > LARGEST {
-        return Err(format!("{size} bytes, more than the {LARGEST} that are read"));
-    }
-    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let text = read_text(path, LARGEST)?;
     let mut table: Vec<(f64, Vec3)> = Vec::new();
     for (number, line) in text.lines().enumerate().skip(1).filter(|(_, l)| !l.trim().is_empty()) {
         let mut cells = [f64::NAN; 4];

@@ -6,6 +6,7 @@ use crate::scene::{MeshSource, Rest, Scene};
 use crate::scene_error::{Diagnostic, SceneError};
 use crate::scene_rod::NaturalSource;
 use crate::scene_tree::{SceneSource, Tree, from_json, from_toml};
+use crate::text::as_text;
 use crate::{scene_check, scene_schema};
 use serde::Deserialize;
 use std::fs;
@@ -44,10 +45,7 @@ pub fn load_scene(path: impl AsRef<Path>) -> Result<Scene, SceneError> {
         ));
     }
     let bytes = fs::read(path).map_err(|e| fail(e.to_string(), "check the permissions"))?;
-    let text = String::from_utf8(bytes).map_err(|e| {
-        let at = e.utf8_error().valid_up_to();
-        fail(format!("byte {at} is not UTF-8 text"), "save the file as UTF-8")
-    })?;
+    let text = as_text(bytes).map_err(|what| fail(what, "a scene is a text file, TOML or JSON"))?;
     let json = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
     let format = if json { SceneFormat::Json } else { SceneFormat::Toml };
     let scene = parse_named(&text, format, Some(path))?;

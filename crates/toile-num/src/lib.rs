@@ -6,6 +6,7 @@
 mod check;
 mod dual;
 pub mod parallel;
+pub mod words;
 
 pub use check::{
     ScalarFunction, VectorFunction, assert_close, gradient_of, hessian_of, jacobian_of,

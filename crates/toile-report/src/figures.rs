@@ -1,5 +1,7 @@
 //! The figures of a certificate, each in words.
 
+pub use toile_num::words::{digits, duration, length};
+
 /// Residual and cone gap up to which a result is certified.
 pub const BALANCED: f64 = 1e-8;
 /// Drift up to which a result is certified, relative to its size.
@@ -51,50 +53,6 @@ pub struct Figure {
     pub limit: String,
     /// What it says about this result.
     pub meaning: String,
-}
-
-/// A length in the unit that reads best.
-pub fn length(metres: f64) -> String {
-    let size = metres.abs();
-    if size == 0.0 {
-        "0".into()
-    } else if !(1e-9..1e4).contains(&size) {
-        format!("{metres:.1e} m")
-    } else if size < 1e-6 {
-        format!("{} nm", digits(1e9 * metres))
-    } else if size < 1e-3 {
-        format!("{} µm", digits(1e6 * metres))
-    } else if size < 1.0 {
-        format!("{} mm", digits(1e3 * metres))
-    } else {
-        format!("{} m", digits(metres))
-    }
-}
-
-/// Three significant digits, without an exponent where that is readable.
-pub fn digits(value: f64) -> String {
-    let size = value.abs();
-    if value == 0.0 || !value.is_finite() {
-        return format!("{value}");
-    }
-    if !(1e-3..1e6).contains(&size) {
-        return format!("{value:.2e}");
-    }
-    let places = (2 - size.log10().floor() as i32).max(0) as usize;
-    format!("{value:.places$}")
-}
-
-/// A time in the unit that reads best.
-pub fn duration(seconds: f64) -> String {
-    if seconds < 1e-3 {
-        format!("{} µs", digits(1e6 * seconds))
-    } else if seconds < 1.0 {
-        format!("{} ms", digits(1e3 * seconds))
-    } else if seconds < 120.0 {
-        format!("{} s", digits(seconds))
-    } else {
-        format!("{} min", digits(seconds / 60.0))
-    }
 }
 
 /// Every figure that applies, with its limit and its meaning.
@@ -201,50 +159,4 @@ pub fn explain(v: &Values) -> Vec<Figure> {
         tell("size", length(size), None, "", meaning);
     }
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lengths_read_in_their_own_unit() {
-        assert_eq!(length(0.0213), "21.3 mm");
-        assert_eq!(length(2.0e-10), "2.0e-10 m");
-        assert_eq!(length(3.04e-7), "304 nm");
-        assert_eq!(length(1.5), "1.50 m");
-        assert_eq!(duration(0.25), "250 ms");
-        assert_eq!(digits(123456.0), "123456");
-        assert_eq!(digits(f64::INFINITY), "inf");
-    }
-
-    #[test]
-    fn what_fails_is_said_to_fail() {
-        let good = Values {
-            residual: Some(1e-12),
-            stability: Some(4.0),
-            drift: Some(1e-9),
-            cone_gap: Some(0.0),
-            cone_margin: Some(0.25),
-            contacts: Some(80),
-            ..Values::default()
-        };
-        let figures = explain(&good);
-        assert!(figures.iter().all(|f| f.ok != Some(false)), "{figures:?}");
-        let margin = figures.iter().find(|f| f.key == "cone_margin").unwrap();
-        assert!(margin.meaning.contains("uses 75.0 % of its friction"), "{}", margin.meaning);
-        let bad = Values {
-            residual: Some(1e-3),
-            stability: Some(-1.0),
-            negative_modes: Some(2),
-            drift: Some(0.1),
-            penetration: Some(2e-3),
-            contact_distance: Some(1e-3),
-            ..Values::default()
-        };
-        for figure in explain(&bad) {
-            assert_eq!(figure.ok, Some(false), "{figure:?}");
-        }
-        assert!(explain(&Values::default()).is_empty());
-    }
 }

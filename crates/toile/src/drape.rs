@@ -9,7 +9,7 @@ use toile_sim::{
 use toile_solve::{NewtonSettings, Step};
 
 use crate::setting::Setting;
-use crate::{Fields, Start, shell_fields, shells};
+use crate::{Fields, Start, shell_fields, shell_tensions, shells};
 
 /// A draped scene: what went in and what came out.
 pub struct Drape {
@@ -106,6 +106,10 @@ pub fn drape_on(
         observe,
     )?;
     let (mut result, contacts) = (found.equilibrium, found.contacts);
+    // The solver speaks of a second; say how long it was.
+    let (said, meant) =
+        ("a simulated second moves it", format!("simulated for {drift_time} s it moves"));
+    result.certificate.reason = result.certificate.reason.replace(said, &meant);
     if !result.certificate.certified && !setting.penetrations.is_empty() {
         let count = setting.penetrations.len();
         result.certificate.reason = format!(
@@ -148,6 +152,12 @@ impl Drape {
             shell_fields(&sheet.topology, &sheet.rest_positions, &positions, &forces)
         };
         self.nodes.iter().enumerate().map(one).collect()
+    }
+
+    /// Largest tension of the membrane at the vertices of a shell \[N/m\]: see [`shell_tensions`].
+    pub fn tensions(&self, shell: usize) -> Vec<f64> {
+        let sheet = &self.shells[shell].shell;
+        shell_tensions(sheet, &sheet.rest_positions, &self.positions(shell))
     }
 }
 

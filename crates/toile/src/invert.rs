@@ -5,7 +5,7 @@ use toile_inverse::reference::{self, ReferenceSettings};
 use toile_inverse::{Garment, InverseError, InverseSettings, InverseStep, Inversion, LayerContact};
 use toile_io::{LoadedShell, Scene, SceneError, load_colliders, load_shells, scene_gravity};
 
-use crate::{Fields, shell_fields};
+use crate::{Fields, shell_fields, shell_tensions};
 
 /// Distance between layers where the scene gives none \[m\].
 const LAYER_DISTANCE: f64 = 1e-3;
@@ -109,11 +109,20 @@ impl SceneInversion {
         self.shells[shell].to_file(positions)
     }
 
-    /// Stretch and bending from the rest shape to the equilibrium, at the vertices of a shell.
+    /// Largest tension of the membrane at the vertices of a shell in the equilibrium \[N/m\]: see [`shell_tensions`].
+    pub fn tensions(&self, shell: usize) -> Vec<f64> {
+        let range = self.range(shell);
+        let (rest, now) = (&self.result.rest[range.clone()], &self.result.equilibrium[range]);
+        shell_tensions(&self.shells[shell].shell, rest, now)
+    }
+
+    /// Stretch and bending from the rest shape to the equilibrium and the force that is left there, at the vertices of a shell.
     pub fn fields(&self, shell: usize) -> Fields {
         let range = self.range(shell);
         let forces = vec![Vec3::zeros(); range.len()];
-        let (rest, now) = (&self.result.rest[range.clone()], &self.result.equilibrium[range]);
-        shell_fields(&self.shells[shell].shell.topology, rest, now, &forces)
+        let result = &self.result;
+        let (rest, now) = (&result.rest[range.clone()], &result.equilibrium[range.clone()]);
+        let fields = shell_fields(&self.shells[shell].shell.topology, rest, now, &forces);
+        Fields { residual: result.residual[range].to_vec(), ..fields }
     }
 }

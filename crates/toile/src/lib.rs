@@ -26,11 +26,11 @@
 //! | drape a scene, in the air or on things | [`drape`], [`drape_on`], [`Drape`] |
 //! | drape the rods of a scene | [`drape_rods`], [`rod`] |
 //! | the fibres of a scene in motion | [`rod_assembly`] |
-//! | the natures behind drawn fibres | [`invert_rods`], in contact [`invert_contacts`] |
+//! | the natures behind drawn fibres | [`invert_hair`]; each alone [`invert_rods`] |
 //! | simulate a scene | [`Simulation`] |
 //! | the rest shape of a target | [`invert()`], [`SceneInversion`] |
 //! | how an equilibrium moves with rest shape, material and supports | [`Drape::vjp`] |
-//! | stretch, bending and residual per vertex | [`Fields`] |
+//! | stretch, bending and residual per vertex, tension | [`Fields`], [`shell_tensions`] |
 //! | a model of your own | [`sim`]: `Shell`, `ModelBuilder`, `equilibrium` |
 //! | files | [`io`] |
 //! | meshes | [`geometry`] |
@@ -46,18 +46,21 @@ mod drape;
 mod fields;
 mod friction;
 mod gradient;
+mod hair;
 mod invert;
 mod mass;
 mod rods;
 mod setting;
 mod shells;
 mod simulate;
+mod tension;
 
 pub use certificate::certificate_figures;
 pub use drape::{Drape, DrapeError, drape, drape_on, scene_settings, set_threads};
 pub use fields::{Fields, shell_fields};
 pub use friction::{FrictionSolveError, solve_friction};
 pub use gradient::{GradientError, ShellGradient};
+pub use hair::{HairInversion, in_contact, invert_hair, rods_certificate, rods_verdict};
 pub use invert::{
     InvertError, SceneInversion, invert, invert_by_reference, invert_settings, invert_shown,
     scene_garment,
@@ -68,6 +71,7 @@ pub use rods::{
     invert_rods, rest_rods, rod_assembly,
 };
 pub use simulate::{Simulation, Start};
+pub use tension::shell_tensions;
 
 pub use toile_cone as cone;
 pub use toile_contact as contact;

@@ -5,6 +5,7 @@ use toile_io::{
     scene_gravity,
 };
 use toile_num::parallel::try_map;
+use toile_num::words::length;
 use toile_rod::{
     Assembly, AssemblyInversion, AssemblySettings, Branch, ClampMotion, Closing,
     DiscreteEquilibrium, Fibre, FibreInversion, Fit, Growth, Loads, Prior, RefinedEquilibrium,
@@ -77,8 +78,9 @@ pub enum RodSceneError {
     Contact,
     /// A fibre goes through a collider.
     #[error(
-        "{name} is {depth:.1e} m inside collider {collider} at joint {joint}, where it has already come out of it; move it out, or \
-         leave the collider out"
+        "{name} is {} inside collider {collider} at joint {joint}, where it has already come out of it; move it out, or \
+         leave the collider out",
+        length(*.depth)
     )]
     Inside {
         /// The fibre.
@@ -348,7 +350,7 @@ const MEANT: f64 = 0.1;
 const WATCH_STEP: f64 = 2e-3;
 
 /// Time for which a drawing made as drawn may sag \[s\].
-const SAG_TIME: f64 = 0.2;
+pub(crate) const SAG_TIME: f64 = 0.2;
 
 /// Finds natures and sticking contact forces for drawn fibres among the colliders of the scene (and each other, with
 /// `self_contact`), then simulates the result for `seconds`, unless `watch` ends it. Small gaps of the drawing are closed first.

@@ -13,7 +13,7 @@ True
 
 from . import batch, friction
 from ._native import ToileError, __version__, scene_schema, set_threads
-from .results import Drape, Gradient, Inversion, RodDrape, RodInversion
+from .results import Drape, Fibres, Gradient, Inversion, RodDrape, RodInversion
 from .scene import Collider, DiscreteShells, Hair, Koiter, Rod, Scene, SelfContact, Shell, Time
 from .solve import Frame, drape, invert, simulate, validate
 
@@ -21,6 +21,7 @@ __all__ = [
     "Collider",
     "DiscreteShells",
     "Drape",
+    "Fibres",
     "Frame",
     "Gradient",
     "Hair",

@@ -94,6 +94,8 @@ def run_job(job: Job, out: str | os.PathLike) -> dict[str, Any]:
     record: dict[str, Any] = {"job": job.name, "fingerprint": job.fingerprint}
     try:
         scene = Scene.load(place)
+        if scene._native.has_rods():
+            raise ToileError("fibres are not run in batches from Python yet; use `toile batch`")
         if job.command == "simulate":
             for frame in simulate(scene):
                 for i, positions in enumerate(frame.shells):
@@ -104,8 +106,6 @@ def run_job(job: Job, out: str | os.PathLike) -> dict[str, Any]:
         else:
             wanted = _options(job)
             found = invert(scene, **wanted) if job.command == "invert" else drape(scene, **wanted)
-            if isinstance(found, list):
-                raise ToileError("fibres are not run in batches from Python yet; use `toile batch`")
             kinds = {"equilibrium": found.positions}
             if job.command == "invert":
                 kinds["rest"] = found.rest_positions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from typing import Any, Sequence
+from typing import Any, Sequence, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -109,44 +109,93 @@ class Inversion(_Result):
         return self._native.naive_positions(shell)
 
 
-@dataclass(frozen=True)
-class RodDrape:
-    """A rod at rest."""
+class _Fibre:
+    """One fibre of a result."""
 
-    certificate: dict[str, Any]
-    curvatures: Array
-    _native: _native.RodDrape
+    def __init__(self, native: _native.Fibres, place: int):
+        self._native, self._place = native, place
+
+    @property
+    def certificate(self) -> dict[str, Any]:
+        """Residual, stability and verdict of this fibre, with the contact forces on it."""
+        return self._native.certificate(self._place)
 
     @property
     def certified(self) -> bool:
         """Whether it is proven to be a stable equilibrium."""
         return self.certificate["verdict"] == "certified"
 
-    def positions(self, stations: int = 21) -> Array:
-        """Points at equal arclengths, (stations, 3)."""
-        return self._native.positions(stations)
-
-
-@dataclass(frozen=True)
-class RodInversion:
-    """The nature behind a drawn fibre."""
-
-    certificate: dict[str, Any]
-    natural: Array
-    _native: _native.RodInversion
+    @property
+    def natural(self) -> Array:
+        """Natural curvatures k1, k2 and twist [1/m]."""
+        return self._native.natural(self._place)
 
     @property
-    def certified(self) -> bool:
-        """Whether the drawn shape is proven to be a stable equilibrium."""
-        return self.certificate["verdict"] == "certified"
+    def curvatures(self) -> Array:
+        """Curvatures k1, k2 and twist at rest [1/m]."""
+        return self._native.curvatures(self._place)
 
     def positions(self, stations: int = 21) -> Array:
-        """Points of the shape at rest, at equal arclengths."""
-        return self._native.positions(stations)
+        """Points of the shape at rest, at equal arclengths, (stations, 3)."""
+        return self._native.positions(self._place, stations)
 
     def rest_positions(self, stations: int = 21) -> Array:
         """Points of the natural shape, at equal arclengths."""
-        return self._native.rest_positions(stations)
+        return self._native.rest_positions(self._place, stations)
+
+
+class RodDrape(_Fibre):
+    """A rod at rest."""
+
+
+class RodInversion(_Fibre):
+    """The nature behind a drawn fibre."""
+
+
+_F = TypeVar("_F", bound=_Fibre)
+
+
+class Fibres(Sequence[_F]):
+    """The fibres of a scene, one result each, and the judgement of the whole."""
+
+    def __init__(self, native: _native.Fibres, kind: type[_F]):
+        self._native = native
+        self._all = [kind(native, i) for i in range(len(native))]
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __getitem__(self, place):
+        return self._all[place]
+
+    @property
+    def certificate_json(self) -> str:
+        """What the command line writes into certificate.json, to the byte."""
+        return self._native.certificate_json()
+
+    @property
+    def certificate(self) -> dict[str, Any]:
+        """The worst figures of all fibres, verdict and reason."""
+        return json.loads(self.certificate_json)
+
+    @property
+    def certified(self) -> bool:
+        """Whether the whole is proven to be a stable equilibrium."""
+        return self.certificate["verdict"] == "certified"
+
+    @property
+    def reason(self) -> str:
+        """The verdict in words."""
+        return self.certificate["reason"]
+
+    @property
+    def notes(self) -> list[str]:
+        """What was unusual in the files."""
+        return self._native.notes
+
+    def contacts(self) -> list[dict[str, Any]]:
+        """Contacts with their forces, in metres and newtons with z up."""
+        return self._native.contacts()
 
 
 def write_obj(path: str | os.PathLike, positions: ArrayLike, faces: ArrayLike) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from . import _native, _process
 from ._native import ToileError
-from .results import Drape, Inversion, RodDrape, RodInversion
+from .results import Drape, Fibres, Inversion, RodDrape, RodInversion
 from .scene import Scene
 
 Progress = Callable[[dict[str, Any]], Any]
@@ -32,16 +32,16 @@ def drape(
     push_out: bool = False,
     drift: float = 0.0,
     progress: Progress | None = None,
-) -> Drape | list[RodDrape]:
+) -> Drape | Fibres[RodDrape]:
     """Finds a stable equilibrium of a scene (or scene file), in the air or on its colliders.
 
     A search that ends early is no error: what was reached comes back with a certificate that says so. ``drift`` is the
-    simulated time [s] in which a result on colliders must not move. A scene of rods gives a list with one result each.
+    simulated time [s] in which a result on colliders must not move. A scene of rods gives a list with one result each, and
+    the judgement of the whole (`Fibres`).
     """
     scene = _scene(scene)
     if scene._native.has_rods():
-        found = _native.drape_rods(scene._native)
-        return [RodDrape(r.certificate, r.curvatures, r) for r in found]
+        return Fibres(_native.drape_rods(scene._native, max_steps, drift, progress), RodDrape)
     return Drape(_native.drape(scene._native, tolerance, max_steps, push_out, drift, progress))
 
 
@@ -52,12 +52,15 @@ def invert(
     drift: float = 1.0,
     naive_sag: bool = True,
     progress: Progress | None = None,
-) -> Inversion | list[RodInversion]:
-    """Finds the rest shape for which the meshes of a scene are a stable equilibrium under gravity and friction."""
+) -> Inversion | Fibres[RodInversion]:
+    """Finds the rest shape for which the meshes of a scene are a stable equilibrium under gravity and friction.
+
+    Of drawn fibres (rods with a ``curve``, hair) it finds their natural shapes, and among colliders or with self-contact the
+    forces that hold them: a list with one result each, and the judgement of the whole (`Fibres`).
+    """
     scene = _scene(scene)
     if scene._native.has_rods():
-        found = _native.invert_rods(scene._native)
-        return [RodInversion(r.certificate, r.natural, r) for r in found]
+        return Fibres(_native.invert_rods(scene._native, drift, progress), RodInversion)
     return Inversion(_native.invert(scene._native, max_steps, drift, naive_sag, progress))
 
 
@@ -68,7 +71,7 @@ class Frame:
     index: int
     time: float
     shells: list[NDArray[np.float64]]
-    """Positions of every shell, (n, 3)."""
+    """Positions of every shell, (n, 3); of a scene of fibres the joints of every fibre."""
     kinetic_energy: float
     potential_energy: float
     steps: list[dict[str, Any]]
@@ -77,7 +80,7 @@ class Frame:
 
     @property
     def positions(self) -> NDArray[np.float64]:
-        """Positions of the first shell."""
+        """Positions of the first shell or fibre."""
         return self.shells[0]
 
     def contacts(self) -> list[dict[str, Any]]:
@@ -99,14 +102,23 @@ def simulate(
     time = scene._native.time()
     if time is None:
         raise ToileError("the scene has no time; add for example time=toile.Time(step=0.01, duration=2.0)")
-    if scene._native.has_rods():
-        raise ToileError("fibres are not simulated from Python yet; use `toile simulate` on the command line")
     step, duration, between = time
-    return _frames(_native.Simulation(scene._native, push_out), step, duration, between, progress)
+    if scene._native.has_rods():
+        if push_out:
+            raise ToileError("push_out is for cloth; fibres start from their scene")
+        fibres = _native.FibreSimulation(scene._native)
+        return _frames(fibres, fibres.step, step, duration, between, progress)
+    cloth = _native.Simulation(scene._native, push_out)
+    return _frames(cloth, lambda: cloth.step(step), step, duration, between, progress)
 
 
 def _frames(
-    simulation: _native.Simulation, step: float, duration: float, between: float, progress: Progress | None
+    simulation: _native.Simulation | _native.FibreSimulation,
+    advance: Callable[[], dict[str, Any]],
+    step: float,
+    duration: float,
+    between: float,
+    progress: Progress | None,
 ) -> Iterator[Frame]:
     per_frame = max(1, round(between / step))
     steps = max(1, math.ceil(duration / step - 1e-9))
@@ -119,7 +131,7 @@ def _frames(
     yield frame(0, [])
     reports: list[dict[str, Any]] = []
     for done in range(1, steps + 1):
-        report = simulation.step(step)
+        report = advance()
         reports.append(report)
         if progress is not None and progress({"step": done, "time": simulation.time, **report}) is False:
             return

@@ -2,6 +2,7 @@
 
 use toile::geometry::{Vec3, size};
 use toile::io::{LoadedShell, Material, Shell, Young};
+use toile::num::words;
 use toile::sim::ShellMaterial;
 
 use super::findings::Report;
@@ -66,14 +67,14 @@ fn thickness(shell: &Shell, length: f64, report: &mut Report) {
     let ratio = shell.thickness / length;
     if ratio > 0.1 {
         report.warning(format!(
-            "thickness {:e} m is {:.0} % of the size {length:.4} m: not a thin sheet; check the units of both",
-            shell.thickness,
+            "thickness {} is {:.0} % of the size {length:.4} m: not a thin sheet; check the units of both",
+            words::length(shell.thickness),
             100.0 * ratio
         ));
     } else if ratio < 1e-6 {
         report.warning(format!(
-            "thickness {:e} m is a millionth of the size {length:.4} m or less; it is given in metres",
-            shell.thickness
+            "thickness {} is a millionth of the size {length:.4} m or less; it is given in metres",
+            words::length(shell.thickness)
         ));
     }
     let density = shell.areal_density / shell.thickness;
@@ -109,7 +110,7 @@ fn softness(
         (b - a).norm() > fold
     };
     let coarse = edges.iter().filter(long).count();
-    report.fact(format!("folds are about (D / σ g)^⅓ = {:.2} mm wide", 1e3 * fold));
+    report.fact(format!("folds are about (D / σ g)^⅓ = {} wide", words::length(fold)));
     if 2 * coarse > edges.len() {
         report.note(format!(
             "{:.0} % of the edges are longer than such a fold: the equilibrium is that of this mesh, its \

@@ -90,7 +90,8 @@ pub(crate) fn values(c: &Certificate, contacts: usize, contact_distance: Option<
     }
 }
 
-pub(crate) fn stretch_and_bending(stretch: Vec<f64>, bending: Vec<f64>) -> Vec<Field> {
+/// What the material does: stretch, bending, tension.
+pub(crate) fn strain_fields(stretch: Vec<f64>, bending: Vec<f64>, stress: Vec<f64>) -> Vec<Field> {
     vec![
         Field {
             name: "stretch",
@@ -104,7 +105,18 @@ pub(crate) fn stretch_and_bending(stretch: Vec<f64>, bending: Vec<f64>) -> Vec<F
             values: bending,
             map: ColourMap::Amount,
         },
+        Field {
+            name: "stress",
+            label: "largest tension in the cloth, N/m",
+            values: stress,
+            map: ColourMap::Amount,
+        },
     ]
+}
+
+/// What is left of the balance of forces.
+fn residual_field(values: Vec<f64>) -> Field {
+    Field { name: "residual", label: "force left over, N", values, map: ColourMap::Amount }
 }
 
 /// Share of the friction used and force of contact at each vertex.
@@ -174,13 +186,9 @@ pub(crate) fn of_drape(scene: &Scene, drape: &Drape) -> Account {
     let (start, rest) = (joined(|s| &s.shell.positions), joined(|s| &s.shell.rest_positions));
     let all = drape.fields();
     let gather = |f: fn(&toile::Fields) -> &Vec<f64>| all.iter().flat_map(f).copied().collect();
-    let mut fields = stretch_and_bending(gather(|f| &f.stretch), gather(|f| &f.bending));
-    fields.push(Field {
-        name: "residual",
-        label: "force left over, N",
-        values: gather(|f| &f.residual),
-        map: ColourMap::Amount,
-    });
+    let stress = (0..drape.shells.len()).flat_map(|i| drape.tensions(i)).collect();
+    let mut fields = strain_fields(gather(|f| &f.stretch), gather(|f| &f.bending), stress);
+    fields.push(residual_field(gather(|f| &f.residual)));
     let touch = |k: &toile::sim::StaticContact| Touch {
         point: place(k.contact.carriers(), |v| positions[v as usize]).into(),
         normal: k.contact.normal.into(),
@@ -253,7 +261,9 @@ pub(crate) fn of_inversion(scene: &Scene, found: &SceneInversion) -> Account {
         found.shells.iter().flat_map(|s| s.shell.positions.iter().copied()).collect();
     let all: Vec<toile::Fields> = (0..found.shells.len()).map(|i| found.fields(i)).collect();
     let gather = |f: fn(&toile::Fields) -> &Vec<f64>| all.iter().flat_map(f).copied().collect();
-    let mut fields = stretch_and_bending(gather(|f| &f.stretch), gather(|f| &f.bending));
+    let stress = (0..found.shells.len()).flat_map(|i| found.tensions(i)).collect();
+    let mut fields = strain_fields(gather(|f| &f.stretch), gather(|f| &f.bending), stress);
+    fields.push(residual_field(gather(|f| &f.residual)));
     let distance = |p: &[Vec3]| p.iter().zip(&target).map(|(p, t)| (p - t).norm()).collect();
     let away = |values: Vec<f64>| Field {
         name: "distance",
@@ -304,6 +314,15 @@ pub(crate) fn of_inversion(scene: &Scene, found: &SceneInversion) -> Account {
         notes: found.shells.iter().flat_map(|s| s.notes.clone()).collect(),
         ..Account::default()
     }
+}
+
+/// What a drape starts from.
+pub(crate) fn start_stage(scene: &Scene) -> Result<Stage, SceneError> {
+    let shells = load_shells(scene)?;
+    let start: Vec<Vec3> = shells.iter().flat_map(|s| s.shell.positions.iter().copied()).collect();
+    let layers = vec![Surfaces::new(&shells).layer("start", &start, Vec::new())];
+    let bodies = bodies(scene, &load_colliders(scene)?, 0.0, &layers);
+    Ok(Stage { layers, bodies, touches: Vec::new() })
 }
 
 /// What a search starts from: the target of a scene, as its own rest shape, on what it lies on.

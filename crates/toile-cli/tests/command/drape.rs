@@ -38,7 +38,7 @@ fn a_drape_is_certified_and_keeps_the_order_of_the_input() {
     }
     let ply = fs::read(out.join("equilibrium.ply")).unwrap();
     let head = String::from_utf8_lossy(&ply[..400]).into_owned();
-    for field in ["stretch", "bending", "residual"] {
+    for field in ["stretch", "bending", "stress", "residual"] {
         assert!(head.contains(&format!("property double {field}\n")), "{head}");
     }
     let text = fs::read_to_string(out.join("certificate.json")).unwrap();
@@ -198,4 +198,17 @@ fn ctrl_c_writes_the_best_shape_so_far() {
     let text = fs::read_to_string(folder.0.join("out/certificate.json")).unwrap();
     assert!(text.contains("stopped on request"), "{text}");
     assert_eq!(vertices(folder.0.join("out/equilibrium.obj")).len(), 49 * 49);
+}
+
+#[test]
+fn a_drape_on_a_table_says_for_how_long_it_was_watched() {
+    let folder = Folder::new();
+    let table = "[[collider]]\nplane = { point = [0, 0, -1e-3] }\nfriction = 0.4\n";
+    let sheet = scene("mesh = { generate = \"sheet\", n = 4, size = 0.2 }");
+    folder.write("scene.toml", &format!("{sheet}\n{table}"));
+    let output = toile(&folder, &["drape", "scene.toml", "--out", "out", "--drift", "0.05"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let text = said(&output);
+    assert!(text.contains("simulated for 0.05 s it moves by"), "{text}");
+    assert!(text.contains("  size       283 mm"), "lengths read well: {text}");
 }

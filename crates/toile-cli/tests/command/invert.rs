@@ -14,6 +14,8 @@ fn the_demo_is_certified_leaves_a_scene_and_holds_when_simulated() {
         text.contains("certified: forces balance") && text.contains("as drawn it sags"),
         "{text}"
     );
+    assert!(text.contains("; simulated for 1 s it moves by "), "{text}");
+    assert!(text.contains(" mm of the target\n"), "lengths read well: {text}");
     let certificate = fs::read_to_string(folder.0.join("toile-demo/certificate.json")).unwrap();
     let certificate: serde_json::Value = serde_json::from_str(&certificate).unwrap();
     for key in ["residual", "residual_n", "cone_gap", "penetration"] {

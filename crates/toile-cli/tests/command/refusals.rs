@@ -42,6 +42,24 @@ fn scenes_that_cannot_be_used() {
 }
 
 #[test]
+fn binary_files_are_told_from_text() {
+    let folder = Folder::new();
+    std::fs::write(folder.0.join("bin.toml"), b"[[shell]]\nmesh = \"\xff\xfe\x00\"\n").unwrap();
+    for args in [
+        ["drape", "bin.toml", "--out", "out"].as_slice(),
+        &["batch", "bin.toml", "--out", "out"],
+        &["identify", "bin.toml", "bin.toml", "--out", "out"],
+    ] {
+        let output = toile(&folder, args);
+        let text = said(&output);
+        assert_eq!(code(&output), 2, "{text}");
+        for word in ["bin.toml", "byte 19 (line 2) is not UTF-8 text", "save it as UTF-8"] {
+            assert!(text.contains(word), "`{word}` is missing in: {text}");
+        }
+    }
+}
+
+#[test]
 fn meshes_that_are_no_surface() {
     let folder = Folder::new();
     let with = |mesh: &str| {

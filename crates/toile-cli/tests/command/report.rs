@@ -83,9 +83,9 @@ fn motion_is_recorded_frame_by_frame_and_goes_on_after_a_resume() {
     let frame = |k: usize| {
         let contacts = index["frames"]["contacts"][k].as_u64().unwrap() as usize;
         let length = fs::metadata(folder.0.join(format!("m/view/frame_{k:05}.bin"))).unwrap().len();
-        (length as usize / 4, 16 * 3 + 4 * 16 + 11 * contacts + 12)
+        (length as usize / 4, 16 * 3 + 5 * 16 + 11 * contacts + 12)
     };
-    assert_eq!(frame(2).0, frame(2).1, "positions, four fields, contacts, one body");
+    assert_eq!(frame(2).0, frame(2).1, "positions, five fields, contacts, one body");
     check_page(&read(&folder, "m/report.html"));
     assert!(read(&folder, "m/report.html").contains("Energies"));
     folder.write("s.toml", &format!("{head}{rest}0.08\n"));

@@ -103,6 +103,7 @@ pub fn invert_by_reference(
         touching,
         rest: found.rest,
         equilibrium: judged.equilibrium,
+        residual: judged.residual,
         contacts,
         certificate: judged.certificate,
         naive_sag,

@@ -83,7 +83,8 @@ pub(super) fn svg(plot: &Plot) -> String {
     let _ = writeln!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"'DejaVu Sans', 'Helvetica Neue', Arial, sans-serif\" font-size=\"{TEXT}\" fill=\"{INK}\">"
+         font-family=\"'DejaVu Sans', 'Helvetica Neue', Arial, sans-serif\" font-size=\"{TEXT}\" fill=\"{INK}\"{}>",
+        cursor_room(plot, &view)
     );
     let _ = writeln!(out, "<title>{}</title>", escape(&plot.title));
     let _ = writeln!(out, "<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>");
@@ -95,6 +96,19 @@ pub(super) fn svg(plot: &Plot) -> String {
     legend(&mut out, plot, &view);
     out.push_str("</svg>\n");
     out
+}
+
+/// What a page needs to draw a cursor at a value of a linear axis x: its name, the frame (left, top, right, bottom) and the values at its sides.
+fn cursor_room(plot: &Plot, view: &View) -> String {
+    let (scale, low, high) = view.x;
+    if scale != Scale::Linear {
+        return String::new();
+    }
+    let Frame { left, right, top, bottom } = view.frame;
+    format!(
+        " data-over=\"{}\" data-window=\"{left:.1} {top:.1} {right:.1} {bottom:.1} {low} {high}\"",
+        escape(&plot.x.label)
+    )
 }
 
 fn heading(out: &mut String, plot: &Plot, width: f64) {
