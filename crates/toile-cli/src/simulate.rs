@@ -77,7 +77,11 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
     let mut totals = Totals::default();
     let mut stopped = false;
     while done < steps {
-        let report = simulation.simulator.step(time.step)?;
+        let step = simulation.simulator.step_while(time.step, &mut || !interrupted())?;
+        let Some(report) = step else {
+            stopped = true;
+            break;
+        };
         done += 1;
         totals.add(&report);
         log.step(done, &simulation, &report)?;

@@ -225,10 +225,13 @@ fn drift(
     let mut h = DRIFT_STEP.min(time);
     let mut largest = 0.0f64;
     while simulator.time() < (1.0 - 1e-9) * time {
-        match simulator.step(h.min(time - simulator.time())) {
+        let part = simulator.time() / time;
+        let next = h.min(time - simulator.time());
+        match simulator.step_while(next, &mut || observe(Phase::Drift, part, largest)) {
             // A step that had to be cut was too long, and the next one would be, too.
-            Ok(report) if report.substeps > 1 => h = (0.5 * h).max(LEAST_DRIFT_STEP),
-            Ok(_) => {}
+            Ok(Some(report)) if report.substeps > 1 => h = (0.5 * h).max(LEAST_DRIFT_STEP),
+            Ok(Some(_)) => {}
+            Ok(None) => return Ok(None),
             Err(SimError::StepFailed { .. }) => return Ok(Some(f64::INFINITY)),
             Err(error) => return Err(error.into()),
         }

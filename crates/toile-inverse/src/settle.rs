@@ -70,19 +70,22 @@ pub(crate) fn settle(
     simulator.set_settings(StageSettings { max_iterations, ..StageSettings::default() });
     let mut h = STEPS[0].1;
     let standstill = vec![0.0; simulator.model().len()];
+    let mut speed = 0.0f64;
     for step in 0..if still { MOST_RESTS } else { MOST_STEPS } {
         if still {
             simulator.set_velocities(&standstill);
         }
-        match simulator.step(h) {
+        let part = step as f64 / MOST_STEPS as f64;
+        match simulator.step_while(h, &mut || observe(part, speed)) {
             // Where nothing credible is found, nothing moves.
-            Ok(report) if report.stopped >= report.substeps => return Ok(None),
-            Ok(_) => {}
+            Ok(Some(report)) if report.stopped >= report.substeps => return Ok(None),
+            Ok(Some(_)) => {}
+            Ok(None) => break,
             Err(SimError::StepFailed { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         }
         let model = simulator.model();
-        let speed = model
+        speed = model
             .vertices()
             .iter()
             .map(|&v| {

@@ -76,6 +76,9 @@ pub enum SimError {
         /// Parts that were tried.
         parts: usize,
     },
+    /// A step in time was to stop.
+    #[error("stopped on request in the middle of a step")]
+    Stopped,
     /// The linear solver could not do its part.
     #[error(transparent)]
     Solve(#[from] SolveError),

@@ -381,6 +381,40 @@ impl<S: ContactSource> Simulator<S> {
     /// A part that fails (the law of contact unsolved, a collision missed, energy from nowhere, a face collapsed) is
     /// taken again in halves, by implicit Euler.
     pub fn step(&mut self, h: f64) -> Result<StepReport, SimError> {
+        self.whole_step(h, &mut || true)
+    }
+
+    /// [`step`](Self::step), asking before each part of it and each look for contacts whether to go on. `None` when it was to stop:
+    /// everything is then as it was before.
+    pub fn step_while(
+        &mut self,
+        h: f64,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<StepReport>, SimError> {
+        let kept = (
+            self.moving.clone(),
+            self.before.clone(),
+            self.warm.clone(),
+            self.forces.clone(),
+            self.contacts.clone(),
+        );
+        match self.whole_step(h, go_on) {
+            Ok(report) => Ok(Some(report)),
+            Err(SimError::Stopped) => {
+                (self.moving, self.before, self.warm, self.forces, self.contacts) = kept;
+                self.gather(&self.moving.position.clone());
+                self.source.arrived(&self.positions);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn whole_step(
+        &mut self,
+        h: f64,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<StepReport, SimError> {
         let mut report = StepReport { converged: true, ..StepReport::default() };
         self.work.timings = StageTimings::default();
         // In units of the shortest part, so that the parts add up to the step exactly.
@@ -393,7 +427,7 @@ impl<S: ContactSource> Simulator<S> {
             let mut trial = StepReport { converged: true, ..StepReport::default() };
             let to = start + h * (done + part) as f64 / SHORTEST as f64;
             self.touched = false;
-            let outcome = self.take(&from, dt, to, part == SHORTEST, &mut trial);
+            let outcome = self.take(&from, dt, to, part == SHORTEST, &mut trial, go_on);
             let mut after = match outcome {
                 Ok(after) => Some(after),
                 Err(SimError::Solve(_)) => None,
@@ -479,32 +513,36 @@ impl<S: ContactSource> Simulator<S> {
         to: f64,
         whole: bool,
         report: &mut StepReport,
+        go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Moving, SimError> {
         match self.integrator {
-            Integrator::ImplicitEuler => self.stage(&Stage::euler(from, h).until(to), report),
+            Integrator::ImplicitEuler => {
+                self.stage(&Stage::euler(from, h).until(to), report, go_on)
+            }
             // What went wrong in one piece is taken as cautiously as can be.
-            _ if !whole => self.stage(&Stage::euler(from, h).until(to), report),
+            _ if !whole => self.stage(&Stage::euler(from, h).until(to), report, go_on),
             Integrator::Bdf2 => {
                 if let Some(before) = self.before.take() {
                     let stage = Stage::bdf2(&before, from, h).until(to);
                     self.before = Some(before);
                     let known: HashSet<ContactKey> = self.warm.keys().copied().collect();
-                    let after = self.stage(&stage, report)?;
+                    let after = self.stage(&stage, report, go_on)?;
                     if self.warm.keys().all(|key| known.contains(key)) {
                         return Ok(after);
                     }
                 }
-                self.stage(&Stage::euler(from, h).until(to), report)
+                self.stage(&Stage::euler(from, h).until(to), report, go_on)
             }
             Integrator::TrBdf2 => {
                 let force = self.smooth_force(from);
-                let middle = self.stage(&Stage::trapezoid(from, &force, ALPHA * h), report)?;
-                self.stage(&Stage::after_trapezoid(from, &middle, h).until(to), report)
+                let middle =
+                    self.stage(&Stage::trapezoid(from, &force, ALPHA * h), report, go_on)?;
+                self.stage(&Stage::after_trapezoid(from, &middle, h).until(to), report, go_on)
             }
             Integrator::Sdirk2 => {
-                let middle = self.stage(&Stage::euler(from, ALPHA * h), report)?;
+                let middle = self.stage(&Stage::euler(from, ALPHA * h), report, go_on)?;
                 let force = self.smooth_force(&middle);
-                self.stage(&Stage::sdirk2(from, &middle, &force, h).until(to), report)
+                self.stage(&Stage::sdirk2(from, &middle, &force, h).until(to), report, go_on)
             }
         }
     }
@@ -603,7 +641,12 @@ impl<S: ContactSource> Simulator<S> {
         force
     }
 
-    fn stage(&mut self, stage: &Stage, report: &mut StepReport) -> Result<Moving, SimError> {
+    fn stage(
+        &mut self,
+        stage: &Stage,
+        report: &mut StepReport,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Moving, SimError> {
         // First guess: as before, changing as before; not across an impact.
         let smooth = self.before.as_ref().filter(|_| self.warm.is_empty());
         for i in 0..self.delta.len() {
@@ -617,6 +660,9 @@ impl<S: ContactSource> Simulator<S> {
         stage.base.advanced_into(&self.delta, 1.0, &mut position);
         self.look(&position, stage.time, stage.tau)?;
         for round in 0..LOOKS {
+            if !go_on() {
+                return Err(SimError::Stopped);
+            }
             self.adopt(&position, stage, round == 0);
             let problem = StageProblem {
                 model: &self.model,
