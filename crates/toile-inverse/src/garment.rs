@@ -3,7 +3,7 @@
 use toile_contact::Collider;
 use toile_geometry::{Topology, Vec3};
 use toile_sim::dynamics::Surroundings;
-use toile_sim::{Model, ModelBuilder, Role, Shell, ShellNodes, Stitch};
+use toile_sim::{Model, ModelBuilder, Role, Shell, ShellNodes, Stitch, joined_seams};
 
 use crate::InverseError;
 use crate::settle::{Carrying, ties};
@@ -67,17 +67,7 @@ impl Garment {
 
     /// All seams, vertices numbered through.
     pub fn seams(&self) -> Vec<Stitch> {
-        let mut base = 0;
-        let mut seams = Vec::new();
-        for shell in &self.shells {
-            seams.extend(shell.seams.iter().map(|s| Stitch {
-                vertex: base + s.vertex,
-                edge: s.edge.map(|v| base + v),
-                weight: s.weight,
-            }));
-            base += shell.positions.len() as u32;
-        }
-        seams
+        joined_seams(&self.shells)
     }
 
     /// The shells with other positions and rest positions.
@@ -147,6 +137,7 @@ impl Garment {
         rest: &[Vec3],
     ) -> Result<Surroundings, InverseError> {
         let around = Surroundings::new(self.topology()?, self.colliders.clone());
+        let around = around.with_seams(&self.seams());
         let around = match self.self_contact {
             None => around,
             Some(own) => around.with_self_contact(positions, rest, own.thickness, own.friction)?,

@@ -27,7 +27,7 @@ pub use frictional::{
 };
 pub use mixed::MixedPattern;
 pub use model::{Model, ModelBuilder};
-pub use seam::{Stitch, close_seams, tied_vertices};
+pub use seam::{Stitch, close_seams, joined_seams, tied_vertices};
 pub use shell::{Shell, ShellMaterial, ShellNodes};
 pub use state::State;
 pub use statics::{Equilibrium, Potential, equilibrium, relax};

@@ -7,7 +7,7 @@
 use toile_energy::Thread;
 use toile_geometry::Vec3;
 
-use crate::ShellMaterial;
+use crate::{Shell, ShellMaterial};
 
 /// Vertex `vertex` is sewn to the point (1 − w) a + w b of the edge from a to b.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,6 +57,20 @@ pub(crate) fn thread_stiffness(material: &ShellMaterial, edge: f64) -> f64 {
             }
             ShellMaterial::DiscreteShells { k_length, .. } => k_length / edge,
         }
+}
+
+/// The stitches of shells whose vertices are numbered one shell after the other.
+pub fn joined_seams<'a>(shells: impl IntoIterator<Item = &'a Shell>) -> Vec<Stitch> {
+    let (mut all, mut base) = (Vec::new(), 0);
+    for shell in shells {
+        all.extend(shell.seams.iter().map(|s| Stitch {
+            vertex: base + s.vertex,
+            edge: s.edge.map(|v| base + v),
+            weight: s.weight,
+        }));
+        base += shell.positions.len() as u32;
+    }
+    all
 }
 
 /// Vertices that a stitch ties to others that are free: what the others do, they do.

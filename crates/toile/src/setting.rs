@@ -4,7 +4,7 @@ use toile_contact::{Collider, Intrusion, penetrations, push_out};
 use toile_geometry::{Topology, Vec3};
 use toile_io::{LoadedShell, Scene, SelfContact, load_colliders, load_shells, scene_gravity};
 use toile_sim::dynamics::Surroundings;
-use toile_sim::{ModelBuilder, SimError, Stitch};
+use toile_sim::{ModelBuilder, SimError, Stitch, joined_seams};
 
 use crate::{DrapeError, Start};
 
@@ -48,6 +48,7 @@ impl Setting {
     /// What the cloth may touch.
     pub(crate) fn surroundings(&self) -> Result<Surroundings, SimError> {
         let around = Surroundings::new(self.topology.clone(), self.colliders.clone());
+        let around = around.with_seams(&joined_seams(self.shells.iter().map(|s| &s.shell)));
         let Some(own) = self.own else { return Ok(around) };
         let thickness = own.thickness.unwrap_or(LAYER_DISTANCE);
         around.with_self_contact(&self.positions, &self.rest, thickness, own.friction)

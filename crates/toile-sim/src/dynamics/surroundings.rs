@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use toile_contact::{
-    Collider, Contact, ContactKey, INSIDE, ImpactPair, LayerSettings, LayerSides, Layers,
+    Collider, Contact, ContactKey, INSIDE, Impact, ImpactPair, LayerSettings, LayerSides, Layers,
     collider_contacts, collider_impacts, first_impact, piercing_impacts, safe_fraction,
 };
 use toile_geometry::Topology;
@@ -12,6 +12,7 @@ use toile_num::Vector;
 use super::simulator::ContactSource;
 use super::zones::Collision;
 use crate::SimError;
+use crate::seam::{Stitch, tied_vertices};
 
 /// Colliders, and the layers of the cloth.
 pub struct Surroundings {
@@ -19,6 +20,8 @@ pub struct Surroundings {
     colliders: Vec<Collider>,
     layers: Option<SelfContact>,
     accepted: HashMap<Part, f64>,
+    /// Vertices that are sewn to an edge, and how.
+    sewn: HashMap<u32, Stitch>,
 }
 
 /// A part of the cloth that touches between its vertices, or touches the cloth.
@@ -51,6 +54,9 @@ const SLACK: f64 = 0.1;
 /// How much nearer than they should be layers may start, over their thickness.
 const THINNER: f64 = 0.9;
 
+/// How far open a seam may be, in units of the distance its collider keeps, for its vertex to be carried by the edge.
+const CLOSED: f64 = 0.5;
+
 struct SelfContact {
     layers: Layers,
     thickness: f64,
@@ -65,7 +71,7 @@ const LAST_LINE: f64 = 0.05;
 impl Surroundings {
     /// Colliders around a cloth with that connectivity; its vertices are numbered as the simulator's.
     pub fn new(topology: Topology, colliders: Vec<Collider>) -> Self {
-        Self { topology, colliders, layers: None, accepted: HashMap::new() }
+        Self { topology, colliders, layers: None, accepted: HashMap::new(), sewn: HashMap::new() }
     }
 
     /// Lets the cloth touch itself: layers keep `thickness` \[m\] apart, with that coefficient of friction.
@@ -82,6 +88,24 @@ impl Surroundings {
         let sides = LayerSides::at(positions);
         self.layers = Some(SelfContact { layers, thickness, friction, sides });
         Ok(self)
+    }
+
+    /// Lets what is sewn to an edge be carried by that edge where the seam is closed: held by the collider as well, a vertex above the
+    /// chord of its edge would pull its thread with all the force there is.
+    pub fn with_seams(mut self, seams: &[Stitch]) -> Self {
+        let count = self.topology.vertex_count();
+        let tied = tied_vertices(count, seams);
+        for stitch in seams.iter().filter(|s| tied[s.vertex as usize]) {
+            self.sewn.entry(stitch.vertex).or_insert(*stitch);
+        }
+        self
+    }
+
+    /// Whether a vertex is carried by the edge it is sewn to, and not by a collider itself.
+    fn rides(&self, vertex: u32, collider: u32, positions: &[Vector<3>]) -> bool {
+        let gap = self.colliders[collider as usize].gap();
+        let closed = |s: &Stitch| s.opening(positions).norm() <= CLOSED * gap;
+        self.sewn.get(&vertex).is_some_and(closed)
     }
 
     /// Accepts how deep edges and faces are in colliders, and how near layers are to each other, in a shape that is meant so: vertices that
@@ -113,6 +137,24 @@ impl Surroundings {
         Ok(self)
     }
 
+    /// Impacts of vertices that no edge carries.
+    fn vertex_impacts(
+        &self,
+        start: &[Vector<3>],
+        end: &[Vector<3>],
+        from: f64,
+        to: f64,
+    ) -> Result<Vec<Impact>, SimError> {
+        let mut impacts = collider_impacts(start, end, &self.colliders, from, to, 0.0)?;
+        impacts.retain(|impact| match impact.pair {
+            ImpactPair::VertexCollider { vertex, collider } => {
+                !self.rides(vertex, collider, start) || !self.rides(vertex, collider, end)
+            }
+            _ => true,
+        });
+        Ok(impacts)
+    }
+
     /// The colliders.
     pub fn colliders(&self) -> &[Collider] {
         &self.colliders
@@ -135,7 +177,14 @@ impl ContactSource for Surroundings {
         let before = out.len();
         if !self.colliders.is_empty() {
             let placed: Vec<_> = self.colliders.iter().map(|c| c.at(time)).collect();
-            out.extend(collider_contacts(positions, &self.topology, &placed, reach)?);
+            let found = collider_contacts(positions, &self.topology, &placed, reach)?;
+            let rides = |c: &Contact| match c.key {
+                ContactKey::VertexCollider { vertex, collider } => {
+                    self.rides(vertex, collider, positions)
+                }
+                _ => false,
+            };
+            out.extend(found.into_iter().filter(|c| self.sewn.is_empty() || !rides(c)));
         }
         if let Some(own) = &mut self.layers {
             let settings = LayerSettings {
@@ -182,7 +231,7 @@ impl ContactSource for Surroundings {
             safe = safe.min(safe_fraction(first));
         }
         if !self.colliders.is_empty() {
-            let impacts = collider_impacts(start, end, &self.colliders, from, to, 0.0)?;
+            let impacts = self.vertex_impacts(start, end, from, to)?;
             safe = safe.min(safe_fraction(first_impact(impacts)));
             let pierced = piercing_impacts(start, end, &self.topology, &self.colliders, from, to)?;
             safe = safe.min(safe_fraction(first_impact(pierced)));
@@ -209,7 +258,7 @@ impl ContactSource for Surroundings {
         if self.colliders.is_empty() {
             return Ok(found);
         }
-        for impact in collider_impacts(start, end, &self.colliders, from, to, 0.0)? {
+        for impact in self.vertex_impacts(start, end, from, to)? {
             if let ImpactPair::VertexCollider { vertex, collider } = impact.pair {
                 let vertices = [vertex, 0, 0, 0];
                 found.push(Collision { vertices, count: 1, collider: Some(collider) });
