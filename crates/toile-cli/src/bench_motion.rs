@@ -9,6 +9,7 @@ use toile::sim::{Model, ModelBuilder, Shell, SimError};
 
 use crate::args::{BenchArgs, Normals};
 use crate::bench::{Clock, GRAVITY, cloth, normals, rounded};
+use crate::bench_measure::{depth, slope};
 use crate::json::{self, Object};
 use crate::{Failure, Outcome};
 
@@ -181,11 +182,11 @@ pub(crate) fn w2(args: &BenchArgs) -> Result<Outcome, Failure> {
     let mut deepest = 0.0f64;
     for _ in 0..steps(args) {
         run.add(&sim.step(DT)?);
-        deepest = deepest.max(depth(&places(&sim), topology.faces()).0);
+        deepest = deepest.max(depth(&places(&sim), topology.faces(), RADIUS).0);
     }
     let time = clock.stop();
     let (x, v) = (places(&sim), velocities(&sim));
-    let (any, at_vertices) = depth(&x, topology.faces());
+    let (any, at_vertices) = depth(&x, topology.faces(), RADIUS);
     // Tangential speed of what lies on the ball, within 5 mm.
     let near: Vec<(Vec3, Vec3)> = x
         .iter()
@@ -213,18 +214,6 @@ pub(crate) fn w2(args: &BenchArgs) -> Result<Outcome, Failure> {
         .with("worst_law_error", worst_law);
     json::print(&line.line());
     Ok(if good { Outcome::Good } else { Outcome::Doubtful })
-}
-
-/// How deep the sheet is in the ball at vertices, middles of edges and of faces; and at vertices only \[m\].
-fn depth(x: &[Vec3], faces: &[[u32; 3]]) -> (f64, f64) {
-    let depth = |p: Vec3| (RADIUS - p.norm()).max(0.0);
-    let vertices = x.iter().map(|p| depth(*p)).fold(0.0, f64::max);
-    let inner = faces.iter().map(|f| {
-        let [a, b, c] = f.map(|v| x[v as usize]);
-        let middles = [(a + b) / 2.0, (b + c) / 2.0, (c + a) / 2.0, (a + b + c) / 3.0];
-        middles.map(depth).into_iter().fold(0.0, f64::max)
-    });
-    (inner.fold(vertices, f64::max), vertices)
 }
 
 /// Incline: half a metre of sheet on a slope of 20°, μ = `--ratio` times its tangent, one second.
@@ -258,7 +247,7 @@ pub(crate) fn w4(args: &BenchArgs) -> Result<Outcome, Failure> {
     let time = clock.stop();
     let half = count / 2;
     let exact = (GRAVITY * sin * (1.0 - args.ratio)).max(0.0);
-    let found = slope(&speeds[half..]);
+    let found = slope(&speeds[half..], DT);
     let good = if exact == 0.0 { creep == 0.0 } else { (found / exact - 1.0).abs() <= 1e-5 };
     let line = run
         .timed(setup, time)
@@ -271,35 +260,4 @@ pub(crate) fn w4(args: &BenchArgs) -> Result<Outcome, Failure> {
         .with("zmin_mm", 1e3 * lowest(&places(&sim)));
     json::print(&line.line());
     Ok(if good { Outcome::Good } else { Outcome::Doubtful })
-}
-
-/// Slope of the straight line nearest to values a step apart \[1/s\].
-fn slope(values: &[f64]) -> f64 {
-    let n = values.len() as f64;
-    let (t, v) = ((n - 1.0) / 2.0, values.iter().sum::<f64>() / n);
-    let (mut up, mut down) = (0.0, 0.0);
-    for (k, value) in values.iter().enumerate() {
-        up += (k as f64 - t) * (value - v);
-        down += (k as f64 - t).powi(2);
-    }
-    if down > 0.0 { up / (down * DT) } else { 0.0 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_slope_of_a_line_is_found() {
-        let line: Vec<f64> = (0..7).map(|k| 3.0 - 0.5 * DT * f64::from(k)).collect();
-        assert!((slope(&line) + 0.5).abs() < 1e-12);
-        assert_eq!(slope(&[1.0]), 0.0);
-    }
-
-    #[test]
-    fn a_face_that_cuts_the_ball_is_deep_inside_though_its_corners_are_not() {
-        let x = [Vec3::new(0.3, 0.1, 0.0), Vec3::new(-0.3, 0.1, 0.0), Vec3::new(0.0, 0.1, 0.3)];
-        let (any, vertices) = depth(&x, &[[0, 1, 2]]);
-        assert!(vertices == 0.0 && (any - 0.2).abs() < 1e-12, "{any} {vertices}");
-    }
 }

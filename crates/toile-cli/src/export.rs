@@ -12,6 +12,7 @@ use toile::io::{
 
 use crate::args::{ExportArgs, ExportFormat, Global, UpAxis};
 use crate::drape::make_folder;
+use crate::names::{JOINED, frame_of, shape_of};
 use crate::{Failure, Outcome, json};
 
 pub(crate) fn run(args: &ExportArgs, global: &Global) -> Result<Outcome, Failure> {
@@ -189,30 +190,6 @@ impl Shapes {
     }
 }
 
-/// Frame and shell of `frame_00012.obj` or `frame_00012_3.obj`.
-fn frame_of(name: &str) -> Option<(usize, usize)> {
-    let middle = name.strip_prefix("frame_")?.strip_suffix(".obj")?;
-    match middle.split_once('_') {
-        None => Some((middle.parse().ok()?, 0)),
-        Some((frame, shell)) => Some((frame.parse().ok()?, shell.parse().ok()?)),
-    }
-}
-
-/// Stands for all shells in one file.
-const JOINED: usize = usize::MAX;
-
-/// Order (rest first) and shell of `rest.obj`, `equilibrium_2.obj`, ….
-fn shape_of(name: &str) -> Option<(usize, usize)> {
-    let stem = name.strip_suffix(".obj")?;
-    ["rest", "equilibrium"].iter().enumerate().find_map(|(kind, word)| {
-        let tail = stem.strip_prefix(word)?;
-        if tail.is_empty() {
-            return Some((kind, JOINED));
-        }
-        Some((kind, tail.strip_prefix('_')?.parse().ok()?))
-    })
-}
-
 /// Times of the frames of a simulation, from its log of steps.
 fn simulated_times(dir: &Path, frames: usize) -> Option<Vec<f64>> {
     let log = fs::read_to_string(dir.join("steps.jsonl")).ok()?;
@@ -231,19 +208,4 @@ fn simulated_times(dir: &Path, frames: usize) -> Option<Vec<f64>> {
             .map(|f| if f == 0 { 0.0 } else { times[(f * per_frame).min(times.len()) - 1] })
             .collect(),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_tell_frame_and_shell() {
-        assert_eq!(frame_of("frame_00012.obj"), Some((12, 0)));
-        assert_eq!(frame_of("frame_00012_3.obj"), Some((12, 3)));
-        assert_eq!(frame_of("frame_x.obj"), None);
-        assert_eq!(shape_of("rest.obj"), Some((0, JOINED)));
-        assert_eq!(shape_of("equilibrium_2.obj"), Some((1, 2)));
-        assert_eq!(shape_of("restless.obj"), None);
-    }
 }

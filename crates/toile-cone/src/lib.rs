@@ -67,6 +67,16 @@ mod sensitivity;
 mod sheet;
 mod small;
 mod solver;
+
+/// Parts that have tests of their own.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::alart_curnier::linearised;
+    pub use crate::facets::lemke;
+    pub use crate::operator::dot;
+    pub use crate::problem::operator_norm;
+}
+
 pub use admm::Admm;
 pub use alart_curnier::contact_residual;
 pub use banded::BandedMass;

@@ -85,7 +85,8 @@ impl Layers {
     }
 
     /// Fits the tree to faces that stretch over all given positions, inflated by `margin`.
-    pub(crate) fn refit(&mut self, states: &[&[Vec3]], margin: f64) {
+    #[doc(hidden)] // public for the test of all three
+    pub fn refit(&mut self, states: &[&[Vec3]], margin: f64) {
         let Self { topology, bvh, .. } = self;
         let boxed = |f: u32| {
             let corners = topology.faces()[f as usize];
@@ -104,7 +105,8 @@ impl Layers {
         }
     }
 
-    pub(crate) fn leaf_count(&self) -> usize {
+    #[doc(hidden)]
+    pub fn leaf_count(&self) -> usize {
         self.bvh.leaf_count()
     }
 
@@ -130,7 +132,8 @@ impl Layers {
     ///
     /// `keep` sees the four vertices first, and how many of them belong to the first thing: most
     /// pairs can be dropped there, before edges are looked up.
-    pub(crate) fn pairs(
+    #[doc(hidden)]
+    pub fn pairs(
         &self,
         leaf: usize,
         keep: impl Fn(&[u32; 4], usize) -> bool,
@@ -174,38 +177,4 @@ impl Layers {
 fn face_boxes(topology: &Topology, positions: &[Vec3]) -> Vec<Bounds> {
     let corners = |face: &[u32; 3]| face.map(|v| positions[v as usize]);
     topology.faces().iter().map(|face| Bounds::around(&corners(face))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use toile_geometry::generate;
-
-    #[test]
-    fn every_pair_without_common_vertex_is_visited_once() {
-        let mesh = generate::rectangle(1.0, 1.0, 4, 3, Default::default());
-        let mut layers = Layers::new(&mesh.topology, &mesh.positions).unwrap();
-        layers.refit(&[&mesh.positions], 10.0); // everything overlaps
-        let mut found = Vec::new();
-        for leaf in 0..layers.leaf_count() {
-            layers.pairs(leaf, |_, _| true, |pair| found.push(pair));
-        }
-        found.sort_unstable();
-        let mut expected = Vec::new();
-        for (f, face) in mesh.faces().iter().enumerate() {
-            for v in (0..mesh.positions.len() as u32).filter(|v| !face.contains(v)) {
-                expected.push(LayerPair::VertexFace { vertex: v, face: f as u32 });
-            }
-        }
-        let edges = mesh.topology.edges();
-        for i in 0..edges.len() {
-            for j in i + 1..edges.len() {
-                if !edges[i].vertices.iter().any(|v| edges[j].vertices.contains(v)) {
-                    expected.push(LayerPair::EdgeEdge { first: i as u32, second: j as u32 });
-                }
-            }
-        }
-        expected.sort_unstable();
-        assert_eq!(found, expected);
-    }
 }

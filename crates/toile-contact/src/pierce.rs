@@ -327,6 +327,3 @@ fn first_entry(crossings: impl IntoIterator<Item = Crossing>, out: &Vec3) -> Opt
     let enters = |c: &Crossing| c.normal.dot(out) >= 0.0;
     crossings.into_iter().find(enters).map(|c| c.time)
 }
-
-#[cfg(test)]
-mod tests;

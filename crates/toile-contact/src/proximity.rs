@@ -356,6 +356,3 @@ fn oriented(
         _ => (n, distance),
     }
 }
-
-#[cfg(test)]
-mod tests;

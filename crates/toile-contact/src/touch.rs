@@ -422,6 +422,3 @@ impl Search<'_> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -119,20 +119,3 @@ impl MaterialEnergy<9, 1> for AreaStretch {
         Self { stiffness: 1.0 }.gradient(x, &self.rest(x_bar))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{check_derivatives, check_material};
-
-    #[test]
-    fn derivatives_match_dual_numbers() {
-        let face = AreaStretch { stiffness: 2.0 };
-        let x_bar = Vector::<9>::from([0.1, -0.3, 0.0, 1.2, 0.4, 0.2, 0.3, 0.9, -0.4]);
-        let x = Vector::<9>::from([0.0, 0.2, -0.5, 0.9, 1.4, 0.7, -0.8, 0.6, 1.0]);
-        for x in [x, x * 0.3] {
-            check_derivatives(&face, &x, &x_bar);
-            check_material(&face, &x, &x_bar);
-        }
-    }
-}

@@ -44,6 +44,8 @@ pub use area::AreaStretch;
 pub use edge::EdgeStretch;
 pub use gravity::Gravity;
 pub use hinge::HingeBend;
+#[doc(hidden)]
+pub use koiter::positive_part;
 pub use koiter::{KoiterFace, KoiterRest, Membrane, principal_values};
 pub use moment::EdgeMoment;
 pub use stencil::{Curvature, MaterialEnergy, StencilEnergy, check_derivatives, check_material};

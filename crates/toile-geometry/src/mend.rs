@@ -325,6 +325,3 @@ fn without_crumbs(
 pub fn is_surface(vertex_count: usize, faces: &[[u32; 3]]) -> bool {
     Topology::new(vertex_count, faces.to_vec()).is_ok()
 }
-
-#[cfg(test)]
-mod tests;

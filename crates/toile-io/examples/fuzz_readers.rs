@@ -3,7 +3,7 @@
 //! Prints inputs per second, the slowest input and the peak memory; exits with 1 when a reader
 //! panicked, took more than a second for one input, or the process grew beyond 512 MiB.
 
-#[path = "../tests/files/mutation.rs"]
+#[path = "../tests/unit/mutation.rs"]
 mod mutation;
 
 use std::process::ExitCode;

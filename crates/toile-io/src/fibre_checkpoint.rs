@@ -50,7 +50,8 @@ fn vectors(text: &mut String, values: &[Vec3]) {
     text.push('\n');
 }
 
-fn text(step: usize, checkpoint: &FibreCheckpoint) -> String {
+/// What a file of fibres holds.
+pub fn text(step: usize, checkpoint: &FibreCheckpoint) -> String {
     let mut text = format!("{TITLE}\nstep {step}\ntime ");
     push_bits(&mut text, &[checkpoint.time]);
     line(&mut text, format_args!("\nfibres {}", checkpoint.fibres.len()));
@@ -123,35 +124,4 @@ pub fn parse_fibre_checkpoint(bytes: &[u8]) -> Result<(usize, FibreCheckpoint), 
     }
     lines.end(bytes)?;
     Ok((step, FibreCheckpoint { time, fibres, impulses }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_written_is_read_and_damage_is_told() {
-        let v = |x: f64| Vec3::new(x, 0.1 * x, -x);
-        let fibre = FibreMoment {
-            q: vec![v(1.0), v(2.0)],
-            rate: vec![v(3.0), v(1e-300)],
-            clamp: std::array::from_fn(|i| v(i as f64)),
-        };
-        let checkpoint = FibreCheckpoint {
-            time: 0.1,
-            fibres: vec![fibre.clone(), fibre],
-            impulses: vec![
-                (FibreContactKey::Collider { fibre: 1, point: 2, collider: 0 }, v(0.3)),
-                (FibreContactKey::Fibres { first: (0, 1), second: (1, 1) }, v(0.7)),
-            ],
-        };
-        let written = text(7, &checkpoint);
-        assert_eq!(parse_fibre_checkpoint(written.as_bytes()).unwrap(), (7, checkpoint));
-        let changed = written.replace("step 7", "step 8");
-        let error = parse_fibre_checkpoint(changed.as_bytes()).unwrap_err().to_string();
-        assert!(error.contains("checksum"), "{error}");
-        for end in 0..written.len() {
-            assert!(parse_fibre_checkpoint(&written.as_bytes()[..end]).is_err());
-        }
-    }
 }

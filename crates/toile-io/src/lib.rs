@@ -65,6 +65,14 @@ mod usd;
 mod vtk;
 mod weld;
 
+/// Parts that have tests of their own.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::checkpoint::{checkpoint_text, checksum};
+    pub use crate::fibre_checkpoint::text as fibre_checkpoint_text;
+    pub use crate::jobs::fits;
+}
+
 pub use atomic::{WriteError, atomic_write};
 pub use attached::Attached;
 pub use axes::{Axes, Up};

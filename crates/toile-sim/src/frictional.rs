@@ -529,6 +529,3 @@ fn drift<S: ContactSource>(
     }
     Ok(largest / found.equilibrium.certificate.size)
 }
-
-#[cfg(test)]
-mod tests;

@@ -311,7 +311,7 @@ impl Model {
     }
 
     /// Which nodes the stiff part of a stencil joins: fewer than share one.
-    pub(crate) fn core(&self) -> &NodeGraph {
+    pub fn core(&self) -> &NodeGraph {
         &self.assembly.core
     }
 

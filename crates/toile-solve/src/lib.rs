@@ -30,6 +30,13 @@ mod refine;
 mod settings;
 mod solver;
 
+/// Parts that have tests of their own.
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::backend::approximate_minimum_degree;
+    pub use crate::ordering::postordered;
+}
+
 pub use cholesky::Cholesky;
 pub use eigen::{EigenSettings, Mode, lowest_mode};
 pub use error::SolveError;

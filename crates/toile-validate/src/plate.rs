@@ -136,11 +136,12 @@ enum Parity {
 }
 
 /// Quadrature over the plate with L = 1.
-struct Grid {
+#[doc(hidden)] // public for its test
+pub struct Grid {
     width: f64,
     /// (x, 2y/w) of each point.
-    points: Vec<(f64, f64)>,
-    weights: Vec<f64>,
+    pub points: Vec<(f64, f64)>,
+    pub weights: Vec<f64>,
 }
 
 /// A basis and its derivatives at every point of the grid: one row per point, one column per polynomial.
@@ -154,15 +155,16 @@ struct Field {
 }
 
 /// N / (ρ h g L) at every point of the grid.
-struct Forces {
-    xx: Vec<f64>,
-    xy: Vec<f64>,
+#[doc(hidden)]
+pub struct Forces {
+    pub xx: Vec<f64>,
+    pub xy: Vec<f64>,
     yy: Vec<f64>,
 }
 
 impl Grid {
     /// Enough points to integrate membrane force × slope² exactly.
-    fn new(width: f64, r: Resolution) -> Self {
+    pub fn new(width: f64, r: Resolution) -> Self {
         let rule = |membrane: usize, bending: usize| {
             gauss_legendre(membrane.max(membrane / 2 + bending) + 3)
         };
@@ -226,7 +228,7 @@ impl Grid {
     }
 
     /// Plane stress under the weight; E h/(1−ν²) = 1 since the forces do not depend on it.
-    fn gravity_forces(&self, nu: f64, r: Resolution) -> Result<Forces, PlateError> {
+    pub fn gravity_forces(&self, nu: f64, r: Resolution) -> Result<Forces, PlateError> {
         // u_x is odd and u_y even in y.
         let u = self.sample(1, r.membrane_along, Parity::Odd, r.membrane_across);
         let v = self.sample(1, r.membrane_along, Parity::Even, r.membrane_across);
@@ -255,90 +257,5 @@ impl Grid {
             xx: xx.as_slice().to_vec(),
             xy: (gamma * (0.5 * (1.0 - nu))).as_slice().to_vec(),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::lateral_buckling::rod_limit;
-    use crate::reference::{Table, assert_relative};
-
-    #[test]
-    fn published_thresholds_are_reproduced() {
-        for (w_over_l, nu, expected) in [
-            (0.1, 0.0, 19.348),
-            (0.5, 0.0, 24.963),
-            (1.0, 0.0, 32.516),
-            (0.2, 0.35, 16.191),
-            (1.0, 0.35, 29.147),
-        ] {
-            let value = lateral_buckling_threshold(w_over_l, nu).unwrap();
-            assert_relative(value, expected, 2e-4, &format!("w/L = {w_over_l}, ν = {nu}"));
-        }
-    }
-
-    #[test]
-    fn reference_table_is_met() {
-        let Some(table) = Table::read("2_lateral_buckling/lateral_buckling_table.csv") else {
-            return;
-        };
-        let columns = ["w_over_L", "nu", "Gamma_star_c"].map(|name| table.column(name));
-        for i in 0..columns[0].len() {
-            let (w_over_l, nu) = (columns[0][i], columns[1][i]);
-            let value = lateral_buckling_threshold(w_over_l, nu).unwrap();
-            assert_relative(value, columns[2][i], 2e-4, &format!("w/L = {w_over_l}, ν = {nu}"));
-        }
-    }
-
-    #[test]
-    fn narrow_plates_tend_to_the_rod() {
-        for nu in [0.0, 0.35] {
-            let [a, b] = [0.05, 0.025].map(|w| lateral_buckling_threshold(w, nu).unwrap());
-            let limit = rod_limit(nu);
-            assert!(a > b && b > limit, "{a}, {b}, {limit}");
-            // The excess is linear in w/L, so extrapolating removes most of it.
-            assert_relative(2.0 * b - a, limit, 3e-3, "w/L → 0");
-        }
-    }
-
-    #[test]
-    fn more_polynomials_change_little() {
-        let fine = Resolution {
-            membrane_along: 20,
-            membrane_across: 14,
-            bending_along: 30,
-            bending_across: 16,
-        };
-        for nu in [0.0, 0.35] {
-            let [a, b] = [Resolution::default(), fine]
-                .map(|r| lateral_buckling_threshold_at(0.6, nu, r).unwrap());
-            assert_relative(a, b, 2e-4, "default against fine");
-        }
-    }
-
-    #[test]
-    fn in_plane_forces_carry_the_weight() {
-        // Across each section the shear is the weight beyond, ∫N_xy dy = −w (1 − x), and the moment −w (1 − x)²/2.
-        let r = Resolution::default();
-        let grid = Grid::new(0.4, r);
-        let forces = grid.gravity_forces(0.3, r).unwrap();
-        let (mut shear, mut moment) = (0.0, 0.0);
-        for (q, &(x, eta)) in grid.points.iter().enumerate() {
-            shear += grid.weights[q] * forces.xy[q] * x;
-            moment += grid.weights[q] * forces.xx[q] * eta * 0.2;
-        }
-        // Weighted by x and 1 and integrated along: ∓ 0.4 ∫ x(1−x) and 0.4 ∫ (1−x)²/2.
-        assert_relative(shear.abs(), 0.4 / 6.0, 1e-3, "shear");
-        assert_relative(moment.abs(), 0.4 / 6.0, 1e-3, "moment");
-    }
-
-    #[test]
-    fn impossible_plates_are_refused() {
-        assert!(matches!(lateral_buckling_threshold(0.0, 0.3), Err(PlateError::Width { .. })));
-        assert!(matches!(lateral_buckling_threshold(f64::NAN, 0.3), Err(PlateError::Width { .. })));
-        assert!(matches!(lateral_buckling_threshold(0.3, 1.0), Err(PlateError::Poisson { .. })));
-        let none = Resolution { bending_across: 0, ..Resolution::default() };
-        assert_eq!(lateral_buckling_threshold_at(0.3, 0.3, none), Err(PlateError::Degree(0)));
     }
 }

@@ -7,6 +7,7 @@ mod folder;
 mod kernel;
 mod motion;
 mod protocol;
+mod timing;
 
 use std::path::Path;
 
@@ -20,6 +21,7 @@ use toile::report::shots;
 use toile::report::stage::Stage;
 
 use crate::Failure;
+use crate::names::meaning;
 
 pub(crate) use asked::of_scene;
 pub(crate) use cloth::{
@@ -31,6 +33,7 @@ pub(crate) use folder::{FolderStore, Record};
 pub(crate) use kernel::of_friction;
 pub(crate) use motion::{Course, MovingBodies, of_motion};
 pub(crate) use protocol::{of_case, of_protocol};
+pub(crate) use timing::parts;
 
 /// Longest scene that is shown in a report.
 const MOST_TEXT: usize = 100_000;
@@ -144,72 +147,8 @@ pub(crate) fn command() -> String {
     words.join(" ")
 }
 
-/// What a file of a result holds.
-fn meaning(name: &str) -> &'static str {
-    let stem = name.trim_end_matches(|c: char| c != '.').trim_end_matches('.');
-    match name {
-        "certificate.json" => "figures, verdict and reason",
-        "log.jsonl" => "one line per step of the solver",
-        "steps.jsonl" => "one line per step in time: energies, contacts, errors",
-        "contacts.jsonl" => "every contact with its force",
-        "contacts.ply" => "contact forces with normals and the friction they use",
-        "maps.ply" | "maps.vtp" => {
-            "stretch, bending, tension, force left over and distance from the target per vertex"
-        }
-        "edges.csv" => "stretch and bend of every edge",
-        "inversion.glb" => {
-            "target, rest shape, equilibrium and the target made as drawn, side by side"
-        }
-        "simulation.toml" => "a scene in which the result should stay where it is",
-        "inverted.toml" => "a scene whose drape is the drawn shape",
-        "summary.json" => "times, errors and energies of the whole",
-        "checkpoint.txt" => "where --resume goes on",
-        "solution.json" | "answers.json" => "forces, velocities and states of the contacts",
-        _ if name.ends_with(".png") => "a picture",
-        _ if name.ends_with(".svg") => "a plot",
-        _ if stem.starts_with("rest") => "the rest shape",
-        _ if stem.starts_with("equilibrium") => "the equilibrium",
-        _ if stem.starts_with("rod") => "places and frames along a rod",
-        _ if stem.starts_with("natural") => "natural curvatures along a rod",
-        _ if name.ends_with(".csv") => "the table",
-        _ if stem.starts_with("frame") => "the shape at one time",
-        _ => "",
-    }
-}
-
 /// Verdict of a certificate.
 pub(crate) fn judged(certified: bool, reason: &str) -> Verdict {
     let word = if certified { "certified" } else { "not certified" };
     Verdict { ok: certified, word: word.into(), reason: reason.into() }
-}
-
-/// Seconds of named parts, and the rest of the whole.
-pub(crate) fn parts(whole: f64, parts: &[(&str, f64)]) -> Vec<(String, f64)> {
-    let mut out: Vec<(String, f64)> =
-        parts.iter().filter(|p| p.1 > 0.0).map(|(n, s)| ((*n).into(), *s)).collect();
-    let rest = whole - parts.iter().map(|p| p.1).sum::<f64>();
-    if rest > 0.0 {
-        out.push(("everything else".into(), rest));
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_add_up_to_the_whole() {
-        let all = parts(10.0, &[("a", 2.0), ("b", 0.0), ("c", 3.0)]);
-        assert_eq!(all.iter().map(|p| p.1).sum::<f64>(), 10.0);
-        assert_eq!(all.len(), 3);
-        assert_eq!(parts(1.0, &[("a", 2.0)]).len(), 1, "never a negative rest");
-    }
-
-    #[test]
-    fn files_are_explained() {
-        assert_eq!(meaning("rest_1.obj"), "the rest shape");
-        assert_eq!(meaning("equilibrium.png"), "a picture");
-        assert_eq!(meaning("unheard.of"), "");
-    }
 }

@@ -221,7 +221,7 @@ impl MeshShape {
 
     /// How often a part surrounds a point: the sum of solid angles of its faces over 4π
     /// (van Oosterom & Strackee 1983).
-    fn winding(&self, part: usize, p: &Vec3) -> f64 {
+    pub fn winding(&self, part: usize, p: &Vec3) -> f64 {
         let angle = |&f: &u32| {
             let [a, b, c] = self.mesh.corners(f as usize).map(|x| x - p);
             let (la, lb, lc) = (a.norm(), b.norm(), c.norm());
@@ -362,6 +362,3 @@ impl MeshShape {
         })
     }
 }
-
-#[cfg(test)]
-mod tests;

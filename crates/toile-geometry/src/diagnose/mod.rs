@@ -3,8 +3,6 @@
 mod problem;
 mod shape;
 mod surface;
-#[cfg(test)]
-mod tests;
 
 pub use problem::{Element, Problem, ProblemKind, Severity};
 

@@ -80,6 +80,3 @@ fn assert_length(name: &str, length: f64) {
 fn step(start: f64, end: f64, i: usize, n: usize) -> f64 {
     if i == n { end } else { start + (end - start) * (i as f64 / n as f64) }
 }
-
-#[cfg(test)]
-mod tests;

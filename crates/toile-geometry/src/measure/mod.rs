@@ -38,7 +38,7 @@ pub fn triangle_area_gradient(p: &[Point; 3]) -> [Point; 3] {
 }
 
 /// Euclidean norm of a vector of any scalar.
-pub(crate) fn norm<T: Scalar>(v: &Point<T>) -> T {
+pub fn norm<T: Scalar>(v: &Point<T>) -> T {
     dot(v, v).sqrt()
 }
 

@@ -1,5 +1,6 @@
 //! Physics of rods against closed forms, the checks of the literature and independent solutions.
 
+mod bearing;
 mod checks;
 mod contact;
 mod inverse;
@@ -7,5 +8,4 @@ mod models;
 mod motion;
 mod reference;
 mod single;
-mod tight;
 mod tree;

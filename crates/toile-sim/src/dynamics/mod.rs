@@ -17,8 +17,6 @@ mod simulator;
 mod stage;
 mod surroundings;
 mod system;
-#[cfg(test)]
-mod tests;
 mod zones;
 
 pub use integrator::Integrator;

@@ -9,7 +9,7 @@ use faer::sparse::linalg::amd;
 /// Elimination order of the nodes with little fill; `order[k]` is eliminated k-th.
 ///
 /// Reference: Amestoy, Davis, Duff 1996, "An approximate minimum degree ordering algorithm".
-pub(crate) fn approximate_minimum_degree(graph: &NodeGraph) -> Result<Vec<u32>, SolveError> {
+pub fn approximate_minimum_degree(graph: &NodeGraph) -> Result<Vec<u32>, SolveError> {
     let n = graph.len();
     if graph.adj.len() >= (u32::MAX / 4) as usize {
         return Err(SolveError::TooLarge { entries: graph.adj.len() });

@@ -7,7 +7,7 @@ mod amd;
 mod general;
 mod symmetric;
 
-pub(crate) use amd::approximate_minimum_degree;
+pub use amd::approximate_minimum_degree;
 pub(crate) use general::GeneralFactor;
 pub(crate) use symmetric::{Kind, PivotRegularization, SymmetricFactor};
 

@@ -35,6 +35,9 @@ use crate::bvp::BvpError;
 use crate::plate::PlateError;
 use crate::verdict::{Csv, Report, Verdict};
 
+/// Parts that have tests of their own.
+#[doc(hidden)]
+pub use self::{incline::square, rod_buckling::ring, rods::beam_frequency};
 pub use cantilever::{
     CantileverRow, CantileverSeries, CantileverSettings, PLATE_EFFECT, PlateEffect, cantilever,
 };

@@ -98,7 +98,7 @@ fn blade(model: Model, n: usize) -> Result<f64, ProtocolError> {
 /// The frame that does not follow the twist is used: for an isotropic section a natural twist −τ of it is the same as a twist τ
 /// of the material, and the ring is one curvature for all elements. The closing conditions on position
 /// and rotation of the end enter with their multipliers, found from equilibrium.
-fn ring(model: Model, n: usize) -> Result<f64, ProtocolError> {
+pub fn ring(model: Model, n: usize) -> Result<f64, ProtocolError> {
     let n = n.max(6);
     let (ei, gj) = (1.0, 1.0 / 1.5);
     let section =
@@ -255,32 +255,4 @@ fn plane_threshold(gamma: f64, ratio: f64, model: Model, n: usize) -> Result<f64
         (low, q) = (low + step, next);
     }
     Ok(f64::NAN)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thresholds_are_met() {
-        let quick = RodSettings { elements: vec![64], ..RodSettings::quick() };
-        let outcome = buckling(&quick, &mut |_, _| true).unwrap();
-        assert!(outcome.verdict().ok, "{outcome}\n{}", outcome.csv());
-    }
-
-    /// Elements with linear curvature need far fewer for the ring: its mode is no constant curvature.
-    #[test]
-    fn a_ring_of_few_clothoids_leaves_its_plane_at_zajacs_twist() {
-        let off = |model, n| ring(model, n).unwrap() / Case::Ring.expected() - 1.0;
-        assert!(off(Model::SuperClothoid, 16).abs() < 2e-3, "{}", off(Model::SuperClothoid, 16));
-        let (coarse, fine) = (off(Model::SuperHelix, 16), off(Model::SuperHelix, 32));
-        assert!((coarse / fine).log2() > 1.7, "{coarse} {fine}");
-    }
-
-    #[test]
-    fn hanging_rods_leave_their_plane_where_theory_says() {
-        let quick = RodSettings { elements: vec![32], ..RodSettings::quick() };
-        let outcome = bend_twist(&quick, &mut |_, _| true).unwrap();
-        assert!(outcome.verdict().ok, "{outcome}\n{}", outcome.csv());
-    }
 }

@@ -169,15 +169,3 @@ fn judged(settings: &RodSettings, rows: Vec<OrderRow>) -> Outcome<OrderRow> {
     let figures = vec![Figure { file: "rod_orders.svg".into(), plot }];
     Outcome { rows, reports, checks: Vec::new(), notes: Vec::new(), figures }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn errors_fall_with_the_second_and_fourth_power() {
-        let quick = RodSettings { elements: vec![20, 40], ..RodSettings::quick() };
-        let outcome = rod_orders(&quick, &mut |_, _| true).unwrap();
-        assert!(outcome.verdict().ok, "{outcome}\n{}", outcome.csv());
-    }
-}

@@ -32,7 +32,7 @@ impl ClampedStrip {
     /// Position of the i-th column, the clamp's back at i = 0, its line at i = 1, the tip at i = `nx` + 1.
     ///
     /// Cell lengths grow in geometric progression.
-    fn column(&self, i: usize) -> f64 {
+    pub fn column(&self, i: usize) -> f64 {
         let n = self.nx.max(1);
         let q = if n > 1 { self.grading.powf(1.0 / (n as f64 - 1.0)) } else { 1.0 };
         // Share of the first k cells; the formula of the sum loses its digits near q = 1.
@@ -106,43 +106,4 @@ fn right_angle_first(face: &[u32; 3], positions: &[Vec3]) -> [u32; 3] {
     };
     let first = (0..3).max_by(|&i, &j| across(i).total_cmp(&across(j))).unwrap_or(0);
     std::array::from_fn(|k| face[(first + k) % 3])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn strip(grading: f64) -> ClampedStrip {
-        ClampedStrip {
-            length: 2.0,
-            width: 0.5,
-            nx: 7,
-            ny: 3,
-            grading,
-            stiffness: ShellStiffness::isotropic(1.0, 0.0, 0.1),
-            normals: NormalRule::Tan,
-            areal_density: 1.0,
-        }
-    }
-
-    #[test]
-    fn cells_grow_by_the_grading_and_fill_the_length() {
-        for grading in [0.25, 1.0, 4.0] {
-            let s = strip(grading);
-            let lengths: Vec<f64> = (1..=7).map(|i| s.column(i + 1) - s.column(i)).collect();
-            assert!((lengths.iter().sum::<f64>() - 2.0).abs() < 1e-14);
-            assert!((lengths[6] / lengths[0] - grading).abs() < 1e-12, "{lengths:?}");
-            assert!((s.column(1) - s.column(0) - lengths[0]).abs() < 1e-14, "clamp column");
-        }
-    }
-
-    #[test]
-    fn tip_shares_add_up_to_the_width() {
-        let s = strip(1.0);
-        let mesh = s.mesh();
-        let tip = s.tip();
-        assert!(tip.iter().all(|(v, _)| mesh.positions[*v as usize].x == 2.0));
-        assert!((tip.iter().map(|t| t.1).sum::<f64>() - 0.5).abs() < 1e-15);
-        assert_eq!(s.shell().pins.len(), 2 * 4);
-    }
 }

@@ -1,4 +1,7 @@
 //! What the one-call functions promise. One binary: each would link everything again.
 
+mod fields;
+mod gradient;
+mod mass;
 mod tension;
 mod words;

@@ -1,0 +1,63 @@
+use crate::random::Random;
+use toile_contact::{ContactError, Layers, first_impact, safe_fraction};
+use toile_geometry::{TriMesh, Vec3, generate};
+
+/// Two crossed strips and a sheet, one above the other.
+fn stack() -> TriMesh {
+    let strip = generate::rectangle(0.2, 0.05, 8, 2, Default::default());
+    let mut faces = strip.faces().to_vec();
+    let count = strip.positions.len() as u32;
+    faces.extend(strip.faces().iter().map(|f| f.map(|v| v + count)));
+    let mut positions = strip.positions.clone();
+    let middle = Vec3::new(0.1, 0.025, 0.0);
+    let crossed = |x: &Vec3| {
+        let d = x - middle;
+        middle + Vec3::new(-d.y, d.x, 0.02)
+    };
+    positions.extend(strip.positions.iter().map(crossed));
+    TriMesh::new(positions, faces).unwrap()
+}
+
+#[test]
+fn falling_cloth_is_stopped_before_it_passes_through() {
+    let cloth = stack();
+    let count = cloth.positions.len() / 2;
+    let mut layers = Layers::new(&cloth.topology, &cloth.positions).unwrap();
+    let mut random = Random::new(61);
+    for _ in 0..20 {
+        let mut end = cloth.positions.clone();
+        for (k, x) in end.iter_mut().enumerate() {
+            let fall = if k >= count { -0.1 } else { 0.0 };
+            *x += Vec3::z() * fall + random.point(0.004);
+        }
+        let first = layers.earliest_impact(&cloth.positions, &end, 1e-4).unwrap();
+        let all = layers.impacts(&cloth.positions, &end, 1e-4).unwrap();
+        assert_eq!(first, first_impact(all.iter().copied()));
+        let part = safe_fraction(first);
+        assert!((0.1..0.25).contains(&part), "{part}: 20 mm of 100 mm to fall");
+        let at = |t: f64| -> Vec<Vec3> {
+            let pairs = cloth.positions.iter().zip(&end);
+            pairs.map(|(a, b)| a + (b - a) * t).collect()
+        };
+        let above = |x: &[Vec3]| {
+            let low = |x: &[Vec3]| x.iter().map(|x| x.z).fold(f64::MAX, f64::min);
+            let high = |x: &[Vec3]| x.iter().map(|x| x.z).fold(f64::MIN, f64::max);
+            low(&x[count..]) - high(&x[..count])
+        };
+        // Wobbling by 4 mm at the end, 0.8 mm when they meet.
+        assert!(above(&at(part)) > -2e-3 && above(&end) < -0.05);
+    }
+}
+
+#[test]
+fn resting_cloth_has_no_impacts_and_bad_input_is_refused() {
+    let cloth = stack();
+    let x = &cloth.positions;
+    let mut layers = Layers::new(&cloth.topology, x).unwrap();
+    assert_eq!(layers.impacts(x, x, 1e-3).unwrap(), []);
+    let mut broken = x.clone();
+    broken[3].x = f64::NAN;
+    let error = layers.earliest_impact(x, &broken, 1e-3).unwrap_err();
+    assert_eq!(error, ContactError::PositionNotFinite { vertex: 3 });
+    assert!(layers.impacts(x, x, -1.0).is_err());
+}

@@ -1,0 +1,12 @@
+//! Energies against dual numbers, rigid motions and closed forms.
+
+mod anchor;
+mod area;
+mod edge;
+mod gravity;
+mod hinge;
+mod koiter;
+mod moment;
+mod stiffness;
+mod thread;
+mod tie;

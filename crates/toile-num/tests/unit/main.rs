@@ -1,0 +1,4 @@
+//! Dual numbers against closed forms, and work spread over threads.
+
+mod dual;
+mod parallel;

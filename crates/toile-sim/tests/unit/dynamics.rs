@@ -1,0 +1,10 @@
+//! Parts of a time step with their own tests.
+
+#[path = "../../src/dynamics/layout.rs"]
+mod layout;
+#[path = "../../src/dynamics/rows.rs"]
+mod rows;
+#[path = "../../src/dynamics/system.rs"]
+mod system;
+#[path = "../../src/dynamics/zones.rs"]
+mod zones;
