@@ -86,7 +86,7 @@ fn main() -> Result<(), Failure> {
                     found.iter().filter(|c| matches!(c.key, ContactKey::VertexFace { .. })).count();
                 let at_edges = found.len() - at_faces;
                 println!("  self: {ms:.2} ms, contacts {at_faces} on faces, {at_edges} of edges");
-                let sides = LayerSides::of(&found, &cloth.positions, &cloth.topology);
+                let sides = LayerSides::at(&cloth.positions);
                 let (ms, _) = timed(|| search.contacts(&cloth.positions, &settings, &sides));
                 println!("  self, sides known: {ms:.2} ms");
                 let falling = |x: &Vec3| x + Vec3::new(0.0, 0.0, -5e-3) * (1.0 + x.x);

@@ -203,13 +203,8 @@ impl Search<'_> {
         }) {
             return None;
         }
-        let known = || {
-            let side = self.sides.vertex_face(topology, v, f);
-            let passed = || self.sides.passed_face(topology, self.positions, v, f);
-            side.or_else(|| passed().then(|| look.dot(&d) <= 0.0))
-        };
-        let remembered = if border { None } else { known() };
-        let (normal, distance) = oriented(&d, distance, &look, remembered, &p);
+        let passed = !border && self.sides.passed_face(topology, self.positions, v, f);
+        let (normal, distance) = oriented(&d, distance, &look, passed, &p);
         Some(Contact {
             key: ContactKey::VertexFace { vertex: v, face: f },
             vertices: [v, face[0], face[1], face[2]],
@@ -246,10 +241,8 @@ impl Search<'_> {
         let places = [a[0] + (a[1] - a[0]) * s, b[0] + (b[1] - b[0]) * t];
         let d = places[0] - places[1];
         let look = (a[1] - a[0]).cross(&(b[1] - b[0]));
-        let side = self.sides.edge_edge(topology, self.positions, first, second);
-        let passed = || self.sides.passed_edge(topology, self.positions, first, second);
-        let remembered = side.or_else(|| passed().then(|| look.dot(&d) <= 0.0));
-        let (normal, distance) = oriented(&d, d.norm(), &look.normalize(), remembered, &places[0]);
+        let passed = self.sides.passed_edge(topology, self.positions, first, second);
+        let (normal, distance) = oriented(&d, d.norm(), &look.normalize(), passed, &places[0]);
         if !self.is_rim(edges[0], edges[1], &-normal) || !self.is_rim(edges[1], edges[0], &normal) {
             return None;
         }
@@ -335,24 +328,14 @@ fn line_place(p: &Vec3, a: &Vec3, b: &Vec3) -> f64 {
     if length > 0.0 { (p - a).dot(&e) / length } else { point_segment(p, a, b) }
 }
 
-/// Normal and signed distance of two places d apart. `look` tells the sides apart, `remembered`
-/// whether the first was on the side of `look`.
-fn oriented(
-    d: &Vec3,
-    distance: f64,
-    look: &Vec3,
-    remembered: Option<bool>,
-    place: &Vec3,
-) -> (Vec3, f64) {
+/// Normal and signed distance of two places d apart. `look` tells the sides apart, `passed` whether they have
+/// changed them.
+fn oriented(d: &Vec3, distance: f64, look: &Vec3, passed: bool, place: &Vec3) -> (Vec3, f64) {
     let clear = look.dot(d).abs() > 0.1 * distance;
-    let apart = distance > 1e-14 * (1.0 + place.amax());
-    if !apart {
+    if distance <= 1e-14 * (1.0 + place.amax()) {
         let n = if *look == Vec3::zeros() { Vec3::z() } else { *look };
-        return (if remembered == Some(false) { -n } else { n }, 0.0);
+        return (n, 0.0);
     }
     let n = d / distance;
-    match remembered {
-        Some(side) if clear && side != (look.dot(d) > 0.0) => (-n, -distance),
-        _ => (n, distance),
-    }
+    if passed && clear { (-n, -distance) } else { (n, distance) }
 }

@@ -14,6 +14,9 @@ use crate::settle::Carrying;
 use crate::touch::{nearest, prepare};
 use crate::{Garment, InverseError, TargetContact, Touching};
 
+/// Part of the weight below which a target is far from being held.
+const FAR: f64 = 0.5;
+
 /// Settings of an inversion.
 #[derive(Clone, Copy, Debug)]
 pub struct InverseSettings {
@@ -239,8 +242,9 @@ pub fn invert_shown(
     // Else the nearest equilibrium that is found.
     if found.as_ref().is_none_or(|f| !f.judged.certificate.certified) {
         starts.push(touched.clone());
-        let ground =
-            Ground { garment, settings, target: &target, touched: &touched, edges: &edges, size };
+        let far = carried && sticky && within < FAR;
+        let (target, touched, edges) = (&target, &touched, &edges);
+        let ground = Ground { garment, settings, target, touched, edges, size, far };
         let near = ground.approach(&starts, &contacts, &mut watch)?;
         if let Some(near) = near.filter(|n| found.as_ref().is_none_or(|f| n.better_than(f))) {
             found = Some(ground.with_drift(near, &mut watch)?);

@@ -9,7 +9,7 @@ use toile_sim::{SimError, tied_vertices};
 
 use crate::judge::{Judged, distances, judge, tie_stiffness};
 use crate::search::{Search, Steering};
-use crate::settle::{Carrying, settle};
+use crate::settle::{Carrying, Settled, settle};
 use crate::slide::slide;
 use crate::{Garment, InverseError, InverseSettings, Phase, TargetContact};
 
@@ -22,6 +22,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) touched: &'a [Vec3],
     pub(crate) edges: &'a [(u32, u32)],
     pub(crate) size: f64,
+    /// Whether the target is far from being held, so that cloth will go a long way.
+    pub(crate) far: bool,
 }
 
 /// A rest shape and where the garment rests with it.
@@ -160,6 +162,19 @@ impl Ground<'_> {
     ) -> Result<Option<Found>, InverseError> {
         let without_drift = InverseSettings { drift_time: 0.0, ..*self.settings };
         let (garment, target) = (self.garment, self.target);
+        let part = 0.95 * self.settings.cone_part;
+        let layers = contacts.iter().filter(|c| c.contact.key.between_layers()).count();
+        // A long way is gone sooner in motion than from one balance to the next.
+        if self.far && layers <= MOST_LAYERS && !garment.colliders.is_empty() {
+            let mut moved = |part: f64, speed: f64| watch(Phase::Settle, 0, part, speed, 0);
+            let resting = settle(garment, start, rest, part, self.size, false, &mut moved)?;
+            if let Some(resting) = resting {
+                let found = self.judged(rest, resting, watch)?;
+                if found.judged.certificate.certified || !watch(Phase::Match, 0, 1.0, 0.0, 0) {
+                    return Ok(Some(found));
+                }
+            }
+        }
         let mut go_on = true;
         let mut observe = |phase, part, distance| {
             go_on &= watch(phase, 0, part, distance, 0);
@@ -177,7 +192,6 @@ impl Ground<'_> {
         if holds || garment.colliders.is_empty() || !go_on {
             return Ok(stuck);
         }
-        let part = 0.95 * self.settings.cone_part;
         // Let contacts slide; where that leads nowhere, let the garment go. A shape that is balanced but for its contacts is a better start
         // than the target.
         let balanced = stuck.as_ref().filter(|f| {
@@ -213,29 +227,34 @@ impl Ground<'_> {
         };
         let still = balanced.is_some();
         // A step of a simulation with many contacts between layers has no end that is worth waiting for.
-        if contacts.iter().filter(|c| c.contact.key.between_layers()).count() > MOST_LAYERS {
+        if layers > MOST_LAYERS {
             return Ok(stuck);
         }
         let Some(resting) = settle(garment, &start, rest, part, self.size, still, &mut moved)?
         else {
             return Ok(stuck);
         };
-        let mut observe = |phase, part, distance| watch(phase, 0, part, distance, 0);
-        let judged = judge(
-            garment,
-            &without_drift,
-            target,
-            rest,
-            &resting.positions,
-            resting.contacts,
-            true,
-            &mut observe,
-        )?;
-        let let_go = Found { rest: rest.to_vec(), judged, settled: true };
+        let let_go = self.judged(rest, resting, watch)?;
         Ok(match stuck {
             Some(stuck) if !let_go.better_than(&stuck) => Some(stuck),
             _ => Some(let_go),
         })
+    }
+
+    /// What is to be said of where a garment came to rest.
+    fn judged(
+        &self,
+        rest: &[Vec3],
+        resting: Settled,
+        watch: &mut Watch<'_>,
+    ) -> Result<Found, InverseError> {
+        let settings = InverseSettings { drift_time: 0.0, ..*self.settings };
+        let mut observe = |phase, part, distance| watch(phase, 0, part, distance, 0);
+        let Settled { positions, contacts } = resting;
+        let (garment, target) = (self.garment, self.target);
+        let judged =
+            judge(garment, &settings, target, rest, &positions, contacts, true, &mut observe)?;
+        Ok(Found { rest: rest.to_vec(), judged, settled: true })
     }
 
     /// A rest shape, shape and contacts nearer to the target, by Gauss and Newton; `None` when there is none.

@@ -3,12 +3,11 @@
 //! Text, in sections that begin with their name and their length:
 //!
 //! ```text
-//! toile checkpoint 2
+//! toile checkpoint 3
 //! step 40
 //! state NOW unknowns 75        one line each: time, coordinates, their rounding, velocities
 //! state BEFORE unknowns 75     only where the integrator looks back
 //! contacts 12                  one line each: kind, numbers, status, force
-//! layers 3                     one line each: kind, numbers, normal
 //! couplings 7                  one line each: two nodes, stages since they touched
 //! end 9f86d081884c7d65         checksum of everything above
 //! ```
@@ -26,7 +25,7 @@ use crate::atomic::{WriteError, atomic_write};
 
 /// First line of the files this version writes and reads.
 const TITLE: &str = "toile checkpoint";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// A checkpoint that could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -142,13 +141,6 @@ pub fn checkpoint_text(step: usize, checkpoint: &Checkpoint) -> String {
         push_bits(&mut text, force);
         text.push('\n');
     }
-    line(&mut text, format_args!("layers {}", checkpoint.layers.len()));
-    for (key, normal) in &checkpoint.layers {
-        let (kind, [a, b, c]) = contact_words(key);
-        let _ = write!(text, "{kind} {a} {b} {c} ");
-        push_bits(&mut text, normal);
-        text.push('\n');
-    }
     line(&mut text, format_args!("couplings {}", checkpoint.couplings.len()));
     for [a, b, age] in &checkpoint.couplings {
         line(&mut text, format_args!("{a} {b} {age}"));
@@ -198,18 +190,13 @@ pub fn parse_checkpoint(bytes: &[u8]) -> Result<(usize, Checkpoint), CheckpointE
     for _ in 0..count {
         held.push(lines.contact()?);
     }
-    let count = lines.section("layers")?;
-    let mut layers = Vec::new();
-    for _ in 0..count {
-        layers.push(lines.layer()?);
-    }
     let count = lines.section("couplings")?;
     let mut couplings = Vec::new();
     for _ in 0..count {
         couplings.push(lines.coupling()?);
     }
     lines.end(bytes)?;
-    Ok((step, Checkpoint { now, before, held, layers, couplings }))
+    Ok((step, Checkpoint { now, before, held, couplings }))
 }
 
 fn damaged(line: usize, what: impl Into<String>) -> CheckpointError {
@@ -304,17 +291,6 @@ impl<'a> Lines<'a> {
         };
         let force = self.vector(force)?;
         Ok((key, force, status))
-    }
-
-    fn layer(&mut self) -> Result<(ContactKey, [f64; 3]), CheckpointError> {
-        let line = self.next()?;
-        let words: Vec<&str> = line.split(' ').collect();
-        let &[kind, a, b, c, normal] = &words[..] else {
-            return Err(self.damaged("a pair of layers has five words"));
-        };
-        let key = self.key(kind, [a, b, c]).filter(ContactKey::between_layers);
-        let key = key.ok_or_else(|| self.damaged("this is no pair of layers"))?;
-        Ok((key, self.vector(normal)?))
     }
 
     fn coupling(&mut self) -> Result<[u32; 3], CheckpointError> {

@@ -131,8 +131,8 @@ impl<S: ContactSource> ContactSource for Cautious<'_, S> {
         self.inner.safe_part(start, end, 0.0, 0.0)
     }
 
-    fn arrived(&mut self, positions: &[Vector<3>], contacts: &[Contact]) {
-        self.inner.arrived(positions, contacts);
+    fn arrived(&mut self, positions: &[Vector<3>]) {
+        self.inner.arrived(positions);
     }
 }
 

@@ -171,7 +171,7 @@ fn layers_that_have_just_passed_through_are_pushed_back() {
     let at = |z: f64| joined(&[&sheet, &moved(&sheet, Vec3::new(0.0071, 0.0043, z))]);
     let before = at(8e-4);
     let contacts = find(&before, &LayerSides::unknown());
-    let sides = LayerSides::of(&contacts, &before.positions, &before.topology);
+    let sides = LayerSides::at(&before.positions);
     let split = sheet.positions.len() as u32;
     // A little sideways, too, so that some pairs are new.
     let after = joined(&[&sheet, &moved(&sheet, Vec3::new(0.0101, 0.0067, -3e-4))]);
@@ -207,4 +207,40 @@ fn the_answer_depends_neither_on_threads_nor_on_earlier_queries() {
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let again = one.install(|| used.contacts(&x, &SETTINGS, &unknown).unwrap());
     assert_eq!(fresh, again);
+}
+
+/// Round a fold the side of one of its faces is not that of the other: what goes round passes through nothing.
+#[test]
+fn a_vertex_that_goes_round_a_sharp_fold_stays_outside() {
+    let fold = |turn: f64| {
+        // Two leaves of a fold along y, closed but for 10 degrees; a third triangle goes round the ridge with its tip.
+        let rise = 0.02 * 5f64.to_radians().sin();
+        let tip = 1.5e-3 * Vec3::new(turn.sin(), 0.0, turn.cos());
+        let positions = vec![
+            Vec3::new(0.0, -0.02, 0.0),
+            Vec3::new(0.0, 0.02, 0.0),
+            Vec3::new(-0.02, 0.0, rise),
+            Vec3::new(-0.02, 0.0, -rise),
+            tip,
+            tip + Vec3::new(0.01, 0.01, 0.0) + 5.0 * tip,
+            tip + Vec3::new(0.01, -0.01, 0.0) + 5.0 * tip,
+        ];
+        (positions, Topology::new(7, vec![[0, 1, 2], [1, 0, 3], [4, 5, 6]]).unwrap())
+    };
+    let mut sides = LayerSides::unknown();
+    for degrees in (0..=180).step_by(5) {
+        let (positions, topology) = fold(f64::from(degrees).to_radians());
+        let settings = LayerSettings { thickness: 2e-3, reach: 0.0, friction: 0.0 };
+        let mut layers = Layers::new(&topology, &positions).unwrap();
+        let found = layers.contacts(&positions, &settings, &sides).unwrap();
+        let tips: Vec<_> = found
+            .iter()
+            .filter(|c| matches!(c.key, ContactKey::VertexFace { vertex: 4, .. }))
+            .collect();
+        assert!(!tips.is_empty(), "{degrees}");
+        for c in tips {
+            assert!(c.gap > -settings.thickness, "{degrees} degrees: {c:?}");
+        }
+        sides = LayerSides::at(&positions);
+    }
 }

@@ -25,7 +25,6 @@ fn example(before: bool) -> Checkpoint {
         now: snapshot(0.25),
         before: before.then(|| snapshot(0.24)),
         held: held.collect(),
-        layers: keys[3..].iter().map(|key| (*key, [0.6, 0.0, -0.8])).collect(),
         couplings: vec![[1, 0, 0], [5, 2, 17]],
     }
 }
@@ -81,7 +80,7 @@ fn sizes_that_do_not_fit_are_told_with_their_line() {
         (text.replacen("unknowns 6", "unknowns 7", 1), 5, "96 characters instead of 7"),
         (text.replacen("unknowns 6", "unknowns 99999999999999", 1), 5, "instead of"),
         (text.replacen("contacts 5", "contacts 6", 1), 19, "six words"),
-        (text.replacen("contacts 5", "contacts 4", 1), 18, "`layers` and a number"),
+        (text.replacen("contacts 5", "contacts 4", 1), 18, "`couplings` and a number"),
         (text.replacen("edge-edge", "edge-face", 1), 18, "no contact"),
         (text.replacen("state NOW", "state NEW", 1), 2, "missing"),
     ];
@@ -108,7 +107,7 @@ fn sizes_that_do_not_fit_are_told_with_their_line() {
 
 #[test]
 fn other_versions_and_other_files_are_named() {
-    let text = checkpoint_text(40, &example(true)).replacen("checkpoint 2", "checkpoint 1", 1);
+    let text = checkpoint_text(40, &example(true)).replacen("checkpoint 3", "checkpoint 1", 1);
     let error = parse_checkpoint(text.as_bytes()).unwrap_err();
     assert!(matches!(error, CheckpointError::Version { found: 1, .. }), "{error}");
     for other in ["", "\n", "v 0 0 0\n", "toile checkpoint two\n"] {

@@ -53,8 +53,8 @@ pub trait ContactSource {
         Vector::zeros()
     }
 
-    /// Told where a step has ended, and with which contacts near.
-    fn arrived(&mut self, _positions: &[Vector<3>], _contacts: &[Contact]) {}
+    /// Told where a step has ended.
+    fn arrived(&mut self, _positions: &[Vector<3>]) {}
 }
 
 /// Nothing to touch.
@@ -188,8 +188,6 @@ pub struct Checkpoint {
     pub before: Option<Snapshot>,
     /// Contacts with their forces in space \[N\].
     pub held: Vec<(ContactKey, [f64; 3], ContactStatus)>,
-    /// Pairs of layers near each other, with the normal from the second to the first.
-    pub layers: Vec<(ContactKey, [f64; 3])>,
     /// Pairs of nodes that contacts have tied, and how many stages ago.
     pub couplings: Vec<[u32; 3]>,
 }
@@ -214,6 +212,8 @@ pub struct Simulator<S> {
     owners: HashSet<usize>,
     /// Gaps of the edges and faces that were in colliders when the last part of a step ended \[m\].
     inside: HashMap<ContactKey, f64>,
+    /// Whether anything touched in a stage of the step.
+    touched: bool,
     unit: f64,
     /// Of the model at its start \[m\].
     size: f64,
@@ -248,6 +248,7 @@ impl<S: ContactSource> Simulator<S> {
             delta: vec![0.0; n],
             owners: HashSet::new(),
             inside: HashMap::new(),
+            touched: false,
             model,
             source,
             moving,
@@ -341,12 +342,10 @@ impl<S: ContactSource> Simulator<S> {
             low: m.position.low().to_vec(),
             velocity: m.velocity.clone(),
         };
-        let layers = self.contacts.iter().filter(|c| c.key.between_layers());
         Checkpoint {
             now: snapshot(&self.moving),
             before: self.before.as_ref().map(snapshot),
             held,
-            layers: layers.map(|c| (c.key, c.normal.into())).collect(),
             couplings: self.system.couplings(),
         }
     }
@@ -370,19 +369,7 @@ impl<S: ContactSource> Simulator<S> {
             .collect();
         self.forces.clear();
         self.gather(&self.moving.position.clone());
-        self.contacts.clear();
-        let layers = checkpoint.layers.iter().map(|(key, normal)| Contact {
-            key: *key,
-            vertices: [0; 4],
-            weights: [0.0; 4],
-            count: 0,
-            normal: (*normal).into(),
-            gap: 0.0,
-            velocity: Vector::zeros(),
-            friction: 0.0,
-        });
-        self.contacts.extend(layers);
-        self.source.arrived(&self.positions, &self.contacts);
+        self.source.arrived(&self.positions);
         let mut contacts = Vec::new();
         self.source.contacts(&self.positions, self.moving.time, 0.0, &mut contacts)?;
         self.remember_depths(&contacts);
@@ -405,6 +392,7 @@ impl<S: ContactSource> Simulator<S> {
             let kept = (self.warm.clone(), self.forces.clone());
             let mut trial = StepReport { converged: true, ..StepReport::default() };
             let to = start + h * (done + part) as f64 / SHORTEST as f64;
+            self.touched = false;
             let outcome = self.take(&from, dt, to, part == SHORTEST, &mut trial);
             let mut after = match outcome {
                 Ok(after) => Some(after),
@@ -414,9 +402,9 @@ impl<S: ContactSource> Simulator<S> {
             // Implicit Euler makes no energy when it converges, unless contacts between vertices push out what they found
             // too late; schemes of second order may, across impacts.
             let between = self.forces.iter().any(|f| f.contact.count > 1);
+            let touched = self.touched || !kept.1.is_empty();
             let tame = trial.converged
-                && (self.forces.is_empty()
-                    || (self.integrator == Integrator::ImplicitEuler && !between));
+                && (!touched || (self.integrator == Integrator::ImplicitEuler && !between));
             let lawful = trial.law_error <= LAWFUL
                 && trial.residual.is_finite()
                 && after.as_ref().is_none_or(|a| tame || self.spends(&from, a, dt));
@@ -459,7 +447,7 @@ impl<S: ContactSource> Simulator<S> {
             } else {
                 self.gather(&after.position);
             }
-            self.source.arrived(&self.positions, &self.contacts);
+            self.source.arrived(&self.positions);
             let contacts = std::mem::take(&mut self.contacts);
             self.remember_depths(&contacts);
             self.contacts = contacts;
@@ -683,6 +671,7 @@ impl<S: ContactSource> Simulator<S> {
                 });
             }
         }
+        self.touched |= !self.forces.is_empty();
         report.absorb(&StepReport {
             converged: last.converged,
             residual: last.residual,

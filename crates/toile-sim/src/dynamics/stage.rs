@@ -428,7 +428,7 @@ impl StageProblem<'_> {
             outcome = if rows.iter().all(|r| r.nodal) {
                 Linearised::new(self, system, work, rows, delta).solve(last, report)
             } else {
-                Cushioned::new(self, system, work, rows, delta).solve(report)
+                Cushioned::new(self, system, work, rows, delta).solve(last, report)
             };
             if !matches!(outcome, Err(SolveError::NotPositiveDefinite { .. })) {
                 break;

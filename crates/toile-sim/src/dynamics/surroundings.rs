@@ -79,7 +79,7 @@ impl Surroundings {
         friction: f64,
     ) -> Result<Self, SimError> {
         let layers = Layers::new(&self.topology, positions)?.with_rest_positions(rest_positions)?;
-        let sides = LayerSides::of(&[], positions, &self.topology);
+        let sides = LayerSides::at(positions);
         self.layers = Some(SelfContact { layers, thickness, friction, sides });
         Ok(self)
     }
@@ -260,11 +260,9 @@ impl ContactSource for Surroundings {
         self.colliders[collider as usize].at(from).query(place).velocity * (to - from)
     }
 
-    fn arrived(&mut self, positions: &[Vector<3>], contacts: &[Contact]) {
+    fn arrived(&mut self, positions: &[Vector<3>]) {
         if let Some(own) = &mut self.layers {
-            let layers: Vec<Contact> =
-                contacts.iter().filter(|c| c.key.between_layers()).copied().collect();
-            own.sides = LayerSides::of(&layers, positions, &self.topology);
+            own.sides = LayerSides::at(positions);
         }
     }
 }
