@@ -90,7 +90,7 @@ pub fn explain(v: &Values) -> Vec<Figure> {
                  would let go or slip."
             )
         };
-        tell("cone_gap", format!("{gap:.1e}"), Some(ok), "at most 1e-8", meaning);
+        tell("cone_gap", digits(gap), Some(ok), "at most 1e-8", meaning);
     }
     if let Some(margin) = v.cone_margin {
         let meaning = if margin > 0.0 {
@@ -140,7 +140,7 @@ pub fn explain(v: &Values) -> Vec<Figure> {
             "Let go and simulated with exact friction, it moved by {drift:.1e} of its size{moved}{}.",
             if ok { ": it stays" } else { ": it does not stay" }
         );
-        tell("drift", format!("{drift:.1e}"), Some(ok), "at most 1e-4", meaning);
+        tell("drift", digits(drift), Some(ok), "at most 1e-4", meaning);
     }
     if let Some(most) = v.target_error_max {
         let rms =
