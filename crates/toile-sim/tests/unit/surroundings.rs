@@ -1,6 +1,7 @@
 use toile_contact::{Collider, Shape};
 use toile_geometry::Topology;
 use toile_num::Vector;
+use toile_sim::Stitch;
 use toile_sim::dynamics::{ContactSource, Surroundings};
 
 /// A triangle whose corners lie on a ball has chords inside it: accepted, they are no contacts until they get deeper.
@@ -41,4 +42,29 @@ fn chords_on_a_round_body_are_accepted_and_corners_are_not() {
     let strict = Surroundings::new(topology, vec![ball]);
     let mut lenient = strict.accepting(&inside).unwrap();
     assert!(!between(&mut lenient, &inside).is_empty());
+}
+
+/// A vertex sewn to the middle of an edge lies on its chord, inside the distance a round collider keeps: the edge carries it, until the
+/// seam opens.
+#[test]
+fn what_is_sewn_to_an_edge_is_carried_by_the_edge() {
+    let (radius, gap) = (0.1, 1e-3);
+    let at = |x: f64, y: f64| Vector::<3>::new(x, y, 0.3).normalize() * (radius + gap);
+    let ball = Collider::fixed(Shape::sphere(Vector::zeros(), radius).unwrap());
+    let ball = ball.with_gap(gap).unwrap();
+    let [a, b] = [at(-0.03, 0.0), at(0.03, 0.0)];
+    let mut positions = vec![a, b, at(0.0, -0.04), 0.5 * (a + b), at(0.0, 0.03), at(0.03, 0.04)];
+    let topology = Topology::new(6, vec![[0, 2, 1], [3, 5, 4]]).unwrap();
+    let seam = [Stitch { vertex: 3, edge: [0, 1], weight: 0.5 }];
+    let touches = |positions: &[Vector<3>], seams: &[Stitch]| {
+        let around = Surroundings::new(topology.clone(), vec![ball.clone()]);
+        let mut found = Vec::new();
+        around.with_seams(seams).contacts(positions, 0.0, 1e-4, &mut found).unwrap();
+        let of = |v: u32| found.iter().any(|c| c.count == 1 && c.vertices[0] == v);
+        (0..6).map(of).collect::<Vec<bool>>()
+    };
+    assert_eq!(touches(&positions, &[]), [true; 6]);
+    assert_eq!(touches(&positions, &seam), [true, true, true, false, true, true]);
+    positions[3].y += 2.0 * gap;
+    assert_eq!(touches(&positions, &seam), [true; 6]);
 }
