@@ -191,7 +191,8 @@ pub fn frictional_equilibrium<S: ContactSource>(
         let certificate = &mut found.equilibrium.certificate;
         certificate.drift = Some(drift);
         certificate.certified = drift <= CERTIFIED_DRIFT;
-        let moved = format!("a simulated second moves it by {drift:.1e} of its size");
+        let moved =
+            format!("simulated for {} s it moves by {drift:.1e} of its size", settings.drift_time);
         certificate.reason = format!("{}; {moved}", certificate.reason);
     }
     Ok(found)

@@ -106,10 +106,6 @@ pub fn drape_on(
         observe,
     )?;
     let (mut result, contacts) = (found.equilibrium, found.contacts);
-    // The solver speaks of a second; say how long it was.
-    let (said, meant) =
-        ("a simulated second moves it", format!("simulated for {drift_time} s it moves"));
-    result.certificate.reason = result.certificate.reason.replace(said, &meant);
     if !result.certificate.certified && !setting.penetrations.is_empty() {
         let count = setting.penetrations.len();
         result.certificate.reason = format!(
