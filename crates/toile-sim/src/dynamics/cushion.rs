@@ -4,7 +4,7 @@
 //! same thing. Here every contact acts through its augmented Lagrangian: with the multiplier λ, the
 //! stiffness ρ and the friction bound b it pushes with the projection of λ − ρd on [0, ∞) × disc(b) (Alart, Curnier 1991).
 //! For given λ and b that is the gradient of a convex function of the step, which conjugate gradients
-//! make least, preconditioned by the factorised matrix of the contacts as they were and with exact line searches:
+//! make least, preconditioned by the factorised matrix of the contacts as they were (its core, whatever that leaves out) and with exact line searches:
 //! contacts that change their minds cost an iteration, not a factorisation. Then λ and b learn from the forces, until those
 //! no longer change.
 
@@ -42,7 +42,7 @@ const HASTE: f64 = 0.1;
 const SOLVES: usize = 12;
 
 /// Iterations at most: contacts that contradict each other never agree.
-const ITERATIONS: usize = 120;
+const ITERATIONS: usize = 300;
 
 /// The same of a problem whose forces are a guess for the next.
 const GUESSED: f64 = 1e-3;
@@ -216,7 +216,8 @@ impl<'a> Cushioned<'a> {
                 *p = -z;
             }
         }
-        self.system.multiply(&work.before, &mut work.product);
+        self.system.multiply_all(self.problem.model, &work.before, &mut work.product);
+        self.problem.model.clear_fixed(&mut work.product);
         now
     }
 
