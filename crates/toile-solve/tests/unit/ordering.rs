@@ -1,25 +1,11 @@
 use toile_solve::internal::{approximate_minimum_degree, postordered};
 use toile_solve::{NodeGraph, Ordering, elimination_order};
 
+use crate::common::grid_pairs;
+
 /// Grid of m × m nodes with both diagonals.
 fn grid(m: u32) -> NodeGraph {
-    let mut pairs = Vec::new();
-    for y in 0..m {
-        for x in 0..m {
-            let v = y * m + x;
-            if x + 1 < m {
-                pairs.push((v, v + 1));
-            }
-            if y + 1 < m {
-                pairs.push((v, v + m));
-                if x + 1 < m {
-                    pairs.push((v, v + m + 1));
-                    pairs.push((v + 1, v + m));
-                }
-            }
-        }
-    }
-    NodeGraph::from_pairs(vec![1; (m * m) as usize], pairs).unwrap()
+    NodeGraph::from_pairs(vec![1; (m * m) as usize], grid_pairs(m, true)).unwrap()
 }
 
 /// Parent of each column and total fill, by elimination on sets.
