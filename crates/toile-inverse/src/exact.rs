@@ -16,100 +16,47 @@ use toile_geometry::Vec3;
 use toile_sim::{MixedPattern, Model, State, Stitch, force_unit};
 use toile_solve::{Cholesky, SolveError};
 
+use crate::InverseError;
+use crate::judge::YIELDING;
 use crate::kkt::{Kkt, Rows, Weights};
-use crate::{InverseError, TargetContact};
+use crate::settle::Carrying;
+
+mod follow;
+mod pressed;
+mod rise;
+mod steady;
+
+pub(crate) use pressed::Press;
+use pressed::{Barrier, Pressed};
 
 /// Weight of the barrier against that of a change of the rest shape by a thousandth of the size.
 const BARRIER: f64 = 1.0;
-/// The same where springs help: forces are then not given up for a shorter way.
-const FIRM_BARRIER: f64 = 1e2;
 /// Part of the friction the centre of a step aims within: a little less than what forces are judged by.
 const AIM: f64 = 0.97;
 /// Unit of length, as a part of the size.
 const LENGTH_UNIT: f64 = 1e-3;
 /// Part of the way to the border of a cone that a step may go.
 const TO_THE_BORDER: f64 = 0.9;
-/// Newton steps at one weight at most.
-const NEWTON: usize = 20;
-/// ... of which so many draw forces to the middle of their cones.
-const CENTRING: usize = 5;
-/// Least part of a Newton step worth taking.
-const LEAST_PART: f64 = 0.02;
-/// A step of a smaller part is a short one; so many in one search lead nowhere.
-const SHORT: f64 = 0.15;
-const MOST_SHORT: usize = 4;
 /// Longest change of an edge of the rest shape in one step, as a part of its length.
 const EDGE_CHANGE: f64 = 0.5;
 
-/// Factorisations on the way to the full weight at most.
-const MOST_STEPS: usize = 45;
-/// Part of the weight below which a target is far from being held, and how well its part is then worth knowing.
-const FAR: f64 = 0.5;
-const COARSE: f64 = 0.4;
-/// How well the part at which stability is lost is worth knowing above that.
-const FINE: f64 = 0.1;
-/// Halvings in which a stable rest shape is looked for below an unstable one.
-const GUESSES: usize = 6;
-/// Least part of the weight worth asking for.
-const LEAST_LOAD: f64 = 5e-4;
 /// Force that counts as balanced, in units of a vertex's weight.
 const TOLERANCE: f64 = 1e-9;
-/// The same where rounding leaves no way to less: draping the result mends it.
-const ROUNDING: f64 = 1e-7;
 /// How cheap springs are that carry what the rest shape does not: a rest shape is not changed by more than some 30 thousandths of the
 /// size for the weight of a vertex.
 const SPRINGS: f64 = 1e-3;
 /// The same at contacts.
 const PRESSED: f64 = 1e-6;
-/// Steps towards the best rest shape with springs at most.
-const NEARLY: usize = 8;
-
+/// Least eigenvalue that counts as stable, over that of a pendulum as long as the garment.
+const FLOOR: f64 = 0.1;
 /// How a thread yields: forces of seams are free, up to this in the square.
 const THREAD: f64 = 1e5;
 
 /// Sees steps so far, part of the weight and the largest force that is not balanced; `false` ends the search.
 pub(crate) type Watch<'a> = dyn FnMut(usize, f64, f64, &dyn Fn() -> Vec<Vec3>) -> bool + 'a;
 
-/// A contact whose force is an unknown.
-#[derive(Clone, Copy, Debug)]
-struct Pressed {
-    node: usize,
-    unknown: usize,
-    normal: Vec3,
-    friction: f64,
-    /// Normal force to aim at, at full weight, in units of force.
-    typical: f64,
-}
-
-/// The logarithmic barrier of a cone at a force: τ (−log((μ f_N)² − |f_T|²) + 2 f_N / typical).
-struct Barrier {
-    gradient: Vec3,
-    /// Inverse of its Hessian.
-    compliance: Matrix3<f64>,
-}
-
-impl Pressed {
-    /// Distance to the border of the cone, negative outside.
-    fn depth(&self, f: &Vec3) -> f64 {
-        let along = f.dot(&self.normal);
-        self.friction * along - (f - self.normal * along).norm()
-    }
-
-    fn barrier(&self, f: &Vec3, typical: f64, weight: f64) -> Barrier {
-        let n = self.normal;
-        let along = f.dot(&n);
-        let across = f - n * along;
-        let (mu, y) = (self.friction, self.friction * along);
-        let q = y * y - across.norm_squared();
-        let gradient = (n * (-2.0 * mu * y) + across * 2.0) / q + n * (2.0 / typical);
-        // (∇²φ)⁻¹ = S⁻¹ (2 y yᵀ − q J) S⁻¹ / 2 with y = S f, S = μ along n and 1 across it.
-        let back = f; // S⁻¹ y
-        let nn = n * n.transpose();
-        let tangent = Matrix3::identity() - nn;
-        let compliance = back * back.transpose() - nn * (0.5 * q / (mu * mu)) + tangent * (0.5 * q);
-        Barrier { gradient: gradient * weight, compliance: compliance / weight }
-    }
-}
+/// A step: changes of angles, of the rest shape and of forces (contacts, then threads).
+type Step = (Vec<f64>, Vec<f64>, Vec<Vec3>);
 
 /// Where the search for an exact rest shape is.
 pub(crate) struct Exact {
@@ -133,6 +80,10 @@ pub(crate) struct Exact {
     pub(crate) load: f64,
     length: f64,
     force: f64,
+    /// Stiffness of what holds contacts of several vertices where stability is asked for \[N/m\].
+    holding: f64,
+    /// Least eigenvalue that counts as stable \[1/s²\]: a small part of that of a pendulum of the size of the garment.
+    floor: f64,
     cholesky: Cholesky,
     hessian: Vec<f64>,
     mixed_values: Vec<f64>,
@@ -141,10 +92,15 @@ pub(crate) struct Exact {
     /// The rest shape that balances the full weight, where that is not stable.
     pub(crate) unstable: Option<State>,
     target: State,
+    /// Whether forces are inside the true cones, not wider ones.
+    pub(crate) true_cones: bool,
+    /// Modes that had to be raised, each with unit mass, the latest last.
+    modes: Vec<Vec<f64>>,
     stopped: bool,
 }
 
 /// Where a search can return to.
+#[derive(Clone)]
 struct Point {
     x: State,
     rest: State,
@@ -164,7 +120,7 @@ impl Exact {
     /// A search with a model that starts and rests at the target.
     pub(crate) fn new(
         mut model: Model,
-        touching: &[TargetContact],
+        touching: &[Press],
         seams: &[Stitch],
         edges: &[(u32, u32)],
         cone_part: f64,
@@ -188,14 +144,18 @@ impl Exact {
         let contacts = touching
             .iter()
             .map(|c| {
-                let node = model.vertices()[c.vertex as usize];
+                let node = |&(v, w): &(u32, f64)| (model.vertices()[v as usize] as usize, w);
+                let free = |(v, _): &(usize, f64)| !pinned[first[*v]];
+                let carriers: Vec<_> = c.carriers.iter().map(node).filter(free).collect();
+                let alone = c.carriers.len() == 1 && carriers.len() == 1;
                 let friction = AIM * cone_part * c.friction;
                 Pressed {
-                    node: node as usize,
-                    unknown: model.unknown(node),
+                    unknown: alone.then(|| first[carriers[0].0]),
+                    carriers,
                     normal: c.normal,
                     friction,
                     typical: share * (1.0 + 1.0 / friction),
+                    shift: 0.0,
                 }
             })
             .collect();
@@ -209,6 +169,8 @@ impl Exact {
                 all.filter(free).collect()
             })
             .collect();
+        let masses = model.vertices().iter().map(|&v| model.masses()[model.unknown(v)]);
+        let mass: f64 = masses.sum();
         let mean = total / model.vertex_count().max(1) as f64;
         let ground: Vec<f64> = model
             .graph()
@@ -247,124 +209,16 @@ impl Exact {
             load: 0.0,
             length: LENGTH_UNIT * size.max(f64::MIN_POSITIVE),
             force,
+            holding: total / (YIELDING * size.max(f64::MIN_POSITIVE)),
+            floor: FLOOR * total / (mass * size).max(f64::MIN_POSITIVE),
             steps: 0,
             unstable: None,
             target: model.rest().clone(),
+            true_cones: true,
+            modes: Vec::new(),
             stopped: false,
             model,
         })
-    }
-
-    /// Puts the weight on, at once if that works, else in parts; the largest part found that is carried in a stable way.
-    ///
-    /// What was found there is what the search has then; with none, the target as its own rest shape.
-    pub(crate) fn rise(&mut self, watch: &mut Watch<'_>) -> Result<f64, InverseError> {
-        let mut stable = 0.0f64;
-        let mut lost = f64::INFINITY; // least part at which stability is known to be lost
-        let mut failed = f64::INFINITY; // least part that was not balanced
-        let mut step = 1.0;
-        while self.load < 1.0 && self.steps < MOST_STEPS && step >= LEAST_LOAD && !self.stopped {
-            let before = self.point();
-            let load = (self.load + step).min(1.0);
-            if !self.carry(load, TOLERANCE, watch)? {
-                failed = failed.min(load);
-                step *= 0.3;
-                // Far below the full weight its part need not be known well.
-                if failed < FAR && self.load > 0.0 {
-                    step = step.min(0.5 * (failed - self.load));
-                    if failed - self.load <= COARSE * failed {
-                        break;
-                    }
-                }
-                continue;
-            }
-            if self.stable()? {
-                stable = load;
-                step = if lost.is_finite() { 0.5 * (lost - load) } else { 2.0 * step };
-                if failed < FAR {
-                    step = step.min(0.5 * (failed - load));
-                }
-            } else {
-                if load >= 1.0 {
-                    self.unstable = Some(self.rest.clone());
-                }
-                lost = load;
-                let high = self.point();
-                self.return_to(before);
-                step = self.guess_lost(&high)? * (lost - self.load);
-            }
-            if lost.min(failed) - stable <= COARSE * lost.min(failed) && lost.min(failed) < FAR
-                || lost.is_finite() && lost - stable <= FINE * lost
-            {
-                break;
-            }
-        }
-        Ok(stable)
-    }
-
-    /// About which part of the way from here to an unstable point stability is lost, by looking between the two rest shapes; a little less, and
-    /// at most a half.
-    fn guess_lost(&mut self, high: &Point) -> Result<f64, InverseError> {
-        let here = self.point();
-        let between = |a: &State, b: &State| -> Vec<f64> {
-            a.coordinates().iter().zip(b.coordinates()).map(|(a, b)| b - a).collect()
-        };
-        let (way, turn) = (between(&here.rest, &high.rest), between(&here.x, &high.x));
-        let (mut low, mut part) = (0.0, 0.5);
-        for _ in 0..GUESSES {
-            self.advance(&here, (&turn, &way, &[]), part);
-            if self.stable()? {
-                low = part;
-                break;
-            }
-            part *= 0.5;
-        }
-        self.return_to(here);
-        Ok(if low > 0.0 { low } else { part })
-    }
-
-    /// The rest shape that balances the drawn shape as well as one near the target can, its contacts pressed as they should be.
-    ///
-    /// Springs carry what soft cloth cannot; the cheaper they are the less the rest shape changes.
-    pub(crate) fn nearly(&mut self, watch: &mut Watch<'_>) -> Result<(), InverseError> {
-        let (x, rest) = (self.model.start().clone(), self.target.clone());
-        let forces = self.contacts.iter().map(|c| c.normal * c.typical).collect();
-        let threads = vec![Vec3::zeros(); self.seams.len()];
-        self.return_to(Point { x, rest, forces, threads, load: 1.0 });
-        let mut left = self.left();
-        for _ in 0..NEARLY {
-            if !left.largest.is_finite() || !self.tell(&left, watch) {
-                break;
-            }
-            let barriers = self.barriers(FIRM_BARRIER);
-            if !self.factorize(&barriers, SPRINGS)? {
-                break;
-            }
-            let Some(level) = self.level(&left) else { break };
-            let Some((dx, drest, dforces)) = self.solve(&left, &barriers, true) else { break };
-            let start = self.point();
-            let mut part = self.allowed(&drest, &dforces);
-            let fallen = loop {
-                if part < LEAST_PART {
-                    break None;
-                }
-                self.advance(&start, (&dx, &drest, &dforces), part);
-                left = self.left();
-                let now = if left.largest.is_finite() { self.level(&left) } else { None };
-                if let Some(now) = now.filter(|l| *l < level) {
-                    break Some(now / level);
-                }
-                part *= 0.5;
-            };
-            let Some(fallen) = fallen else {
-                self.return_to(start);
-                break;
-            };
-            if fallen > 0.95 {
-                break;
-            }
-        }
-        Ok(())
     }
 
     fn point(&self) -> Point {
@@ -418,95 +272,17 @@ impl Exact {
         all.map(|(c, f)| c.barrier(f, c.typical * self.load, weight)).collect()
     }
 
-    /// Carries `load` of the weight if Newton's method gets there; else nothing is changed.
-    fn carry(
-        &mut self,
-        load: f64,
-        tolerance: f64,
-        watch: &mut Watch<'_>,
-    ) -> Result<bool, InverseError> {
-        let before = self.point();
-        for (c, f) in self.contacts.iter().zip(&mut self.forces) {
-            *f = if self.load > 0.0 {
-                *f * (load / self.load)
-            } else {
-                c.normal * (c.typical * load)
-            };
-        }
-        if self.load > 0.0 {
-            self.threads.iter_mut().for_each(|f| *f *= load / self.load);
-        }
-        self.load = load;
-        self.model.set_load(load);
-        if self.balance(tolerance, watch)? {
-            return Ok(true);
-        }
-        self.return_to(before);
-        Ok(false)
-    }
-
-    /// Newton's method at the present weight.
-    fn balance(&mut self, tolerance: f64, watch: &mut Watch<'_>) -> Result<bool, InverseError> {
-        let mut left = self.left();
-        let mut last = f64::INFINITY;
-        let mut short = 0;
-        for round in 0..NEWTON {
-            let rounding = left.largest <= ROUNDING && left.largest > 0.1 * last;
-            if left.largest <= tolerance || rounding {
-                return Ok(true);
-            }
-            last = left.largest;
-            if !left.largest.is_finite() || !self.tell(&left, watch) {
-                return Ok(false);
-            }
-            let barriers = self.barriers(BARRIER);
-            if !self.factorize(&barriers, 0.0)? {
-                return Ok(false);
-            }
-            let Some(level) = self.level(&left) else { return Ok(false) };
-            // First to the middle of the cones, then the shortest way to the balance.
-            let centring = left.largest > 1e-2 && round < CENTRING;
-            let Some(step) = self.solve(&left, &barriers, centring) else { return Ok(false) };
-            let (dx, drest, dforces) = step;
-            let mut part = self.allowed(&drest, &dforces);
-            let start = self.point();
-            loop {
-                if part < SHORT && short >= MOST_SHORT {
-                    return Ok(false);
-                }
-                self.advance(&start, (&dx, &drest, &dforces), part);
-                let then = self.left();
-                let now = if then.largest.is_finite() { self.level(&then) } else { None };
-                let falls = now.is_some_and(|l| l <= (1.0 - 0.5 * part).powi(2) * level);
-                if falls || then.largest <= tolerance {
-                    short += usize::from(part < SHORT);
-                    left = then;
-                    break;
-                }
-                part *= 0.5;
-                if part < LEAST_PART {
-                    self.return_to(start);
-                    return Ok(left.largest <= ROUNDING);
-                }
-            }
-        }
-        Ok(left.largest <= tolerance)
-    }
-
     /// The step that balances what is left, forces drawn to the middle of their cones if `centring`.
-    fn solve(
-        &mut self,
-        left: &Left,
-        barriers: &[Barrier],
-        centring: bool,
-    ) -> Option<(Vec<f64>, Vec<f64>, Vec<Vec3>)> {
+    fn solve(&mut self, left: &Left, barriers: &[Barrier], centring: bool) -> Option<Step> {
         self.kkt.rhs.iter_mut().zip(&left.rows).for_each(|(r, l)| *r = -l);
         if centring {
             for (c, b) in self.contacts.iter().zip(barriers) {
-                let (_, _, multiplier) = self.kkt.at(c.node);
-                let shift = b.compliance * b.gradient;
-                for k in 0..3 {
-                    self.kkt.rhs[multiplier + k] -= shift[k];
+                let drawn = b.compliance * b.gradient;
+                for &(node, weight) in &c.carriers {
+                    let (_, _, multiplier) = self.kkt.at(node);
+                    for k in 0..3 {
+                        self.kkt.rhs[multiplier + k] -= weight * drawn[k];
+                    }
                 }
             }
         }
@@ -527,13 +303,8 @@ impl Exact {
                 }
             }
         }
-        for (c, force) in self.contacts.iter().zip(&self.forces) {
-            let (_, _, multiplier) = self.kkt.at(c.node);
-            for k in 0..3 {
-                rows[multiplier + k] -= force[k];
-            }
-        }
-        for (carriers, force) in self.seams.iter().zip(&self.threads) {
+        let pressed = self.contacts.iter().map(|c| &c.carriers).zip(&self.forces);
+        for (carriers, force) in pressed.chain(self.seams.iter().zip(&self.threads)) {
             for &(node, weight) in carriers {
                 let (_, _, multiplier) = self.kkt.at(node);
                 for k in 0..3 {
@@ -566,8 +337,10 @@ impl Exact {
                 *row = Rows::Yields(yielding);
             }
         }
-        for (c, b) in self.contacts.iter().zip(barriers) {
-            rows[c.node] = Rows::Yields(b.compliance + yielding * (PRESSED / SPRINGS));
+        if springs > 0.0 {
+            for &(node, _) in self.contacts.iter().flat_map(|c| &c.carriers) {
+                rows[node] = Rows::Yields(yielding * (PRESSED / SPRINGS));
+            }
         }
         let weights = Weights { shape: &[], rest: 1.0, cone: 1.0 };
         self.kkt.assemble(
@@ -580,6 +353,9 @@ impl Exact {
             &self.rest_held,
             self.length / self.force,
         );
+        for (c, b) in self.contacts.iter().zip(barriers) {
+            self.kkt.share(&c.carriers, &b.compliance);
+        }
         for carriers in &self.seams {
             self.kkt.share(carriers, &(Matrix3::identity() * THREAD));
         }
@@ -597,7 +373,7 @@ impl Exact {
     }
 
     /// Reads a step from the saddle point: change of the angles, of the rest shape, of the forces.
-    fn step(&self, barriers: &[Barrier], centring: bool) -> (Vec<f64>, Vec<f64>, Vec<Vec3>) {
+    fn step(&self, barriers: &[Barrier], centring: bool) -> Step {
         let n = self.model.len();
         let (mut dx, mut drest) = (vec![0.0; n], vec![0.0; n]);
         for (v, &f) in self.model.first_unknowns().iter().enumerate() {
@@ -611,18 +387,18 @@ impl Exact {
                 }
             }
         }
-        let dforce = |(c, b): (&Pressed, &Barrier)| {
-            let (_, _, multiplier) = self.kkt.at(c.node);
-            let pull = Vec3::from_fn(|k, _| self.kkt.solution[multiplier + k]);
-            b.compliance * if centring { pull - b.gradient } else { pull }
-        };
-        let thread = |carriers: &Vec<(usize, f64)>| {
-            let pull = |&(node, weight): &(usize, f64)| {
+        let pull = |carriers: &[(usize, f64)]| {
+            let at = |&(node, weight): &(usize, f64)| {
                 let (_, _, multiplier) = self.kkt.at(node);
                 Vec3::from_fn(|k, _| weight * self.kkt.solution[multiplier + k])
             };
-            carriers.iter().map(pull).sum::<Vec3>() * THREAD
+            carriers.iter().map(at).sum::<Vec3>()
         };
+        let dforce = |(c, b): (&Pressed, &Barrier)| {
+            let pull = pull(&c.carriers);
+            b.compliance * if centring { pull - b.gradient } else { pull }
+        };
+        let thread = |carriers: &Vec<(usize, f64)>| pull(carriers) * THREAD;
         let pressed = self.contacts.iter().zip(barriers).map(dforce);
         let dforces = pressed.chain(self.seams.iter().map(thread)).collect();
         (dx, drest, dforces)
@@ -663,26 +439,6 @@ impl Exact {
         part
     }
 
-    /// Whether the shape is a stable equilibrium with its contacts held.
-    fn stable(&mut self) -> Result<bool, InverseError> {
-        self.hold(true);
-        self.model.hessian(&self.x, Curvature::Exact, &mut self.hessian);
-        self.hold(false);
-        match self.cholesky.factorize(&self.hessian) {
-            Ok(()) => Ok(true),
-            Err(SolveError::NotPositiveDefinite { .. }) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    fn hold(&mut self, held: bool) {
-        for c in &self.contacts {
-            for k in 0..3 {
-                self.model.set_fixed(c.unknown + k, held);
-            }
-        }
-    }
-
     /// Force at each vertex that the present rest shape leaves to be carried where the target was drawn \[N\].
     pub(crate) fn unheld(&self) -> Vec<f64> {
         let left = self.left();
@@ -692,6 +448,12 @@ impl Exact {
             self.force * squares.sum::<f64>().sqrt()
         };
         self.model.vertices().iter().map(at).collect()
+    }
+
+    /// Contacts with the forces that were found.
+    pub(crate) fn carrying(&self, contacts: &[Carrying]) -> Vec<Carrying> {
+        let with = |(c, f): (&Carrying, &Vec3)| Carrying { force: f * self.force, ..*c };
+        contacts.iter().zip(&self.forces).map(with).collect()
     }
 
     /// Positions of the vertices of a state.

@@ -1,8 +1,8 @@
 //! What is to be inverted: the target, what it is made of, what it lies on.
 
-use toile_contact::Collider;
+use toile_contact::{Collider, Contact};
 use toile_geometry::{Topology, Vec3};
-use toile_sim::dynamics::Surroundings;
+use toile_sim::dynamics::{ContactSource, Surroundings};
 use toile_sim::{Model, ModelBuilder, Role, Shell, ShellNodes, Stitch, joined_seams};
 
 use crate::InverseError;
@@ -136,12 +136,37 @@ impl Garment {
         positions: &[Vec3],
         rest: &[Vec3],
     ) -> Result<Surroundings, InverseError> {
+        Ok(self.bare_surroundings(positions, rest)?.accepting(positions)?)
+    }
+
+    /// The same for an equilibrium: where all that lies on a collider between vertices carries something, nothing may get deeper.
+    pub(crate) fn surroundings_of(
+        &self,
+        positions: &[Vec3],
+        rest: &[Vec3],
+        carrying: &[Carrying],
+    ) -> Result<Surroundings, InverseError> {
+        let mut around = self.bare_surroundings(positions, rest)?;
+        let mut touching = Vec::new();
+        around.contacts(positions, 0.0, 0.0, &mut touching)?;
+        let inside = |c: &Contact| c.count > 1 && c.gap < 0.0;
+        let carries = |c: &Contact| carrying.iter().any(|k| k.contact.key == c.key);
+        if touching.iter().any(|c| inside(c) && !carries(c)) {
+            around = around.accepting(positions)?;
+        }
+        Ok(around)
+    }
+
+    pub(crate) fn bare_surroundings(
+        &self,
+        positions: &[Vec3],
+        rest: &[Vec3],
+    ) -> Result<Surroundings, InverseError> {
         let around = Surroundings::new(self.topology()?, self.colliders.clone());
         let around = around.with_seams(&self.seams());
-        let around = match self.self_contact {
+        Ok(match self.self_contact {
             None => around,
             Some(own) => around.with_self_contact(positions, rest, own.thickness, own.friction)?,
-        };
-        Ok(around.accepting(positions)?)
+        })
     }
 }

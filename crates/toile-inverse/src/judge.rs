@@ -2,8 +2,10 @@
 
 use toile_geometry::Vec3;
 use toile_num::words::length;
-use toile_sim::dynamics::Simulator;
-use toile_sim::{CERTIFIED_RESIDUAL, Certificate, SimError, equilibrium, relax, tied_vertices};
+use toile_sim::dynamics::{Simulator, Surroundings};
+use toile_sim::{
+    CERTIFIED_RESIDUAL, Certificate, Model, SimError, State, equilibrium, relax, tied_vertices,
+};
 use toile_solve::{NewtonSettings, Stop};
 
 use crate::design::extent;
@@ -62,7 +64,8 @@ pub(crate) fn judge(
         && certificate.cone_gap.is_none_or(|g| g <= CERTIFIED_RESIDUAL)
         && certificate.penetration.is_none_or(|p| p <= 0.0);
     if sound && settings.drift_time > 0.0 {
-        let moved = drift(garment, settings.drift_time, &positions, rest, observe)?;
+        let around = garment.surroundings_of(&positions, rest, &contacts)?;
+        let moved = drift(garment, around, settings.drift_time, &positions, rest, observe)?;
         certificate.drift = moved.map(|m| m / size);
     }
     verdict(&mut certificate, garment, &contacts, settings.drift_time);
@@ -89,10 +92,10 @@ fn balance(
     let mut round = 0;
     loop {
         let stiffness = tie_stiffness(garment, rest, size);
-        let model = garment.held_model(&positions, rest, &contacts, stiffness)?;
+        let mut model = garment.held_model(&positions, rest, &contacts, stiffness)?;
         let before = positions.clone();
-        let found =
-            equilibrium(&model, model.start(), &newton, |_| observe(Phase::Drape, 1.0, 0.0))?;
+        let start = with_angles(&mut model, &newton)?;
+        let found = equilibrium(&model, &start, &newton, |_| observe(Phase::Drape, 1.0, 0.0))?;
         let mut gradient = vec![0.0; model.len()];
         model.gradient(&found.state, &mut gradient);
         positions = model.positions(&found.state);
@@ -155,7 +158,24 @@ fn balance(
     }
 }
 
-/// Stiffness of the springs that hold contacts of several vertices: a micron of yielding under the whole weight \[N/m\].
+/// Where a model starts, edge angles in balance: with angles out of balance soft cloth would leave an equilibrium that it is already in.
+fn with_angles(model: &mut Model, newton: &NewtonSettings) -> Result<State, InverseError> {
+    if newton.max_steps == 0 || model.graph().sizes.iter().all(|size| *size == 3) {
+        return Ok(model.start().clone());
+    }
+    let first = model.vertices().iter().map(|&v| model.unknown(v));
+    let free: Vec<usize> = first.flat_map(|i| i..i + 3).filter(|&i| !model.fixed()[i]).collect();
+    free.iter().for_each(|&i| model.set_fixed(i, true));
+    let found = relax(model, model.start(), newton, |_| true)?;
+    free.iter().for_each(|&i| model.set_fixed(i, false));
+    Ok(found.point)
+}
+
+/// How far the whole weight would move a contact of several vertices, in units of the size. Stiffer ones would drown the last digits of the
+/// balance; what they carry at first is known, so they hardly yield.
+pub(crate) const YIELDING: f64 = 1e-5;
+
+/// Stiffness of the springs that hold contacts of several vertices: the whole weight on one of them would move it by [`YIELDING`] \[N/m\].
 pub(crate) fn tie_stiffness(garment: &Garment, rest: &[Vec3], size: f64) -> f64 {
     let mut weight = 0.0;
     let mut base = 0;
@@ -166,7 +186,7 @@ pub(crate) fn tie_stiffness(garment: &Garment, rest: &[Vec3], size: f64) -> f64 
         }
         base += shell.positions.len();
     }
-    let k = weight * garment.gravity.norm() / (1e-6 * size);
+    let k = weight * garment.gravity.norm() / (YIELDING * size);
     if k > 0.0 && k.is_finite() { k } else { 1e6 }
 }
 
@@ -214,13 +234,13 @@ fn deepest(garment: &Garment, positions: &[Vec3]) -> f64 {
 /// Largest motion in a simulated time, exact friction, from rest \[m\]; `None` when the observer wanted no more.
 fn drift(
     garment: &Garment,
+    around: Surroundings,
     time: f64,
     start: &[Vec3],
     rest: &[Vec3],
     observe: &mut dyn FnMut(Phase, f64, f64) -> bool,
 ) -> Result<Option<f64>, InverseError> {
     let (model, _) = garment.model(start, rest)?;
-    let around = garment.surroundings(start, rest)?;
     let mut simulator = Simulator::new(model, around)?;
     let mut h = DRIFT_STEP.min(time);
     let mut largest = 0.0f64;

@@ -7,15 +7,18 @@
 mod adjoint;
 mod cone;
 mod design;
+mod diagnosis;
 mod error;
 mod exact;
 mod feasible;
 pub mod found;
 pub mod gallery;
 mod garment;
+mod held;
 mod judge;
 mod kkt;
 mod nearest;
+mod reach;
 pub mod reference;
 mod search;
 mod settle;
@@ -24,8 +27,9 @@ mod touch;
 
 pub use adjoint::{Adjoint, Pullback};
 pub use design::{
-    ContactResult, Diagnosis, InverseSettings, InverseStep, Inversion, Phase, invert, invert_shown,
+    ContactResult, InverseSettings, InverseStep, Inversion, Phase, invert, invert_shown,
 };
+pub use diagnosis::Diagnosis;
 pub use error::InverseError;
 pub use garment::{Garment, LayerContact};
 pub use touch::{Sewing, TargetContact, Touching};

@@ -34,6 +34,14 @@ pub(crate) struct Found {
     pub(crate) settled: bool,
 }
 
+/// A rest shape to begin with, and about where the garment rests with it.
+pub(crate) struct Start {
+    pub(crate) rest: Vec<Vec3>,
+    pub(crate) shape: Vec<Vec3>,
+    /// What holds it there.
+    pub(crate) contacts: Vec<Carrying>,
+}
+
 impl Found {
     pub(crate) fn error(&self) -> f64 {
         self.judged.certificate.target_error_max.unwrap_or(f64::INFINITY)
@@ -78,13 +86,12 @@ impl Ground<'_> {
     /// Where the garment rests with one of some rest shapes, brought as near to the target as it goes; `None` when it rests with none.
     pub(crate) fn approach(
         &self,
-        starts: &[Vec<Vec3>],
-        contacts: &[Carrying],
+        starts: &[Start],
         watch: &mut Watch<'_>,
     ) -> Result<Option<Found>, InverseError> {
         let mut best: Option<Found> = None;
-        for rest in starts {
-            let found = self.rest_with(rest, self.touched, self.touched, contacts, watch)?;
+        for Start { rest, shape, contacts } in starts {
+            let found = self.rest_with(rest, shape, shape, contacts, watch)?;
             best = match (found, best) {
                 (Some(f), Some(b)) if !f.better_than(&b) => Some(b),
                 (Some(f), _) => Some(f),

@@ -225,3 +225,24 @@ fn a_layer_on_a_layer_is_held() {
     let high = invert(&garment(5e-3), &settings, |_| true);
     assert!(matches!(high, Err(InverseError::Unheld { .. })));
 }
+
+/// Where soft cloth is known to hang, some rest shape holds it exactly, although no part of the weight can be put on there bit by bit.
+#[test]
+fn a_shape_in_which_cotton_hangs_is_held_exactly() {
+    let skirt = Skirt { rows: 7, around: 16, waves: 4, ..Skirt::default() };
+    let mut garment = skirt.garment(cotton(500.0, 5e-5), 0.15, 0.5).unwrap();
+    let settings = InverseSettings {
+        naive_sag: false,
+        drift_time: 0.0,
+        contact_tolerance: 1e-6,
+        ..InverseSettings::default()
+    };
+    let hung = invert(&garment, &settings, |_| true).unwrap();
+    assert!(hung.certificate.certified, "{}", hung.certificate.reason);
+    assert!(hung.certificate.target_error_max.unwrap() > 0.01 * hung.certificate.size);
+    garment.shells[0].positions = hung.equilibrium;
+    let found = invert(&garment, &settings, |_| true).unwrap();
+    let c = &found.certificate;
+    assert!(c.certified, "{}", c.reason);
+    assert!(c.target_error_max.unwrap() <= 1e-9 * c.size, "{:?}", c.target_error_max);
+}

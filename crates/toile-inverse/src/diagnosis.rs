@@ -1,0 +1,111 @@
+//! What would have to change where a target cannot be held, in figures and in words.
+
+use toile_geometry::Vec3;
+use toile_num::words::length;
+use toile_sim::{CERTIFIED_RESIDUAL, Certificate};
+
+use crate::{Garment, Touching};
+
+/// What keeps a target from being held, in figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Diagnosis {
+    /// Friction (the largest of the colliders, the others in proportion) that the balance of force and torque takes at least, where that is
+    /// more than there is; infinite where no friction would do.
+    pub least_friction: Option<f64>,
+    /// Part of the weight that was carried within 1 % of the size from the target, forces inside their cones.
+    pub weight_fraction: f64,
+    /// Factor on all stiffnesses with which the target would be held within 1 % as far as is known: one over the weight fraction, since only
+    /// their ratio counts. Infinite when no part of the weight was carried.
+    pub stiffness_factor: f64,
+    /// Where rounding alone keeps the forces from balancing: the flattest face of the rest shape (all shells numbered through) and its
+    /// altitude \[m\].
+    pub sliver: Option<(usize, f64)>,
+}
+
+/// The largest friction of the colliders.
+pub(crate) fn friction_of(garment: &Garment) -> f64 {
+    garment.colliders.iter().map(toile_contact::Collider::friction).fold(0.0, f64::max)
+}
+
+/// Whether the forces balance but for rounding.
+pub(crate) fn rounding(c: &Certificate) -> bool {
+    let inside = c.cone_gap.is_none_or(|g| g <= CERTIFIED_RESIDUAL);
+    let stable = c.stability.is_some_and(|s| s > 0.0);
+    !c.certified && inside && stable && c.residual > CERTIFIED_RESIDUAL && c.residual < 1e-5
+}
+
+/// The face with the least altitude, and that.
+pub(crate) fn flattest(garment: &Garment, rest: &[Vec3]) -> Option<(usize, f64)> {
+    let mut base = 0;
+    let mut altitudes = Vec::new();
+    for shell in &garment.shells {
+        altitudes.extend(shell.topology.faces().iter().map(|f| {
+            let [a, b, c] = f.map(|v| rest[base + v as usize]);
+            let longest = (b - a).norm().max((c - b).norm()).max((a - c).norm());
+            (b - a).cross(&(c - a)).norm() / longest
+        }));
+        base += shell.positions.len();
+    }
+    altitudes.into_iter().enumerate().min_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// Says what would have to change.
+pub(crate) fn explain(
+    c: &mut Certificate,
+    diagnosis: &Diagnosis,
+    garment: &Garment,
+    touching: &Touching,
+    size: f64,
+) {
+    let far = c.target_error_max.unwrap_or(0.0) > 0.01 * size;
+    if c.certified && !far {
+        return;
+    }
+    let mut words = Vec::new();
+    let friction = friction_of(garment);
+    match diagnosis.least_friction {
+        Some(least) if least.is_infinite() => words.push(
+            "no friction would let these contacts carry the weight: it tips or falls off; support it elsewhere or pin it".into(),
+        ),
+        Some(least) => words.push(format!(
+            "too slippery: even a rigid garment would slide off; the friction must be at least {least:.3} instead of {friction:.3}"
+        )),
+        None => {
+            let part = 100.0 * diagnosis.weight_fraction;
+            if diagnosis.weight_fraction <= 0.0 && diagnosis.sliver.is_none() {
+                words.push(
+                    "too soft or too heavy: no part of the weight was carried within 1 % of the size from the target".into(),
+                );
+            } else if diagnosis.weight_fraction < 1.0 && diagnosis.sliver.is_none() {
+                words.push(format!(
+                    "too soft or too heavy: {part:.0} % of the weight was carried within 1 % of the size from the target; make \
+                     it {:.1} times stiffer or lighter",
+                    diagnosis.stiffness_factor
+                ));
+            }
+        }
+    }
+    if let Some((face, altitude)) = diagnosis.sliver {
+        words.push(format!(
+            "that is rounding where triangles are flat: face {face} is {} high; remesh it",
+            length(altitude)
+        ));
+    }
+    if far && touching.longest_move > 0.5 * c.target_error_max.unwrap_or(0.0) {
+        words.push(format!(
+            "the target was drawn up to {} inside a collider, or off it; {} vertices were moved by up to {} before anything was sought",
+            length(touching.deepest),
+            touching.pushed_out + touching.drawn_in,
+            length(touching.longest_move)
+        ));
+    }
+    if far && c.certified {
+        words.push(format!(
+            "the nearest equilibrium that was found is {} away (see target_error in maps.ply)",
+            length(c.target_error_max.unwrap_or(0.0))
+        ));
+    }
+    if !words.is_empty() {
+        c.reason = format!("{}; {}", c.reason, words.join("; "));
+    }
+}

@@ -1,0 +1,159 @@
+//! The way to the target from an equilibrium under the full weight.
+//!
+//! Soft cloth does not bear its weight bit by bit: with a part of it, a target may have no stable rest shape although it has one with all.
+//! Here the weight stays and the shape moves, on a straight line from one with which the cloth is known to rest to the target;
+//! the rest shape follows. Every point of the way is an exact and stable equilibrium, forces inside cones that are wider
+//! than the true ones until the end of the way, where they narrow to them: a step is predicted along the tangent, brought back by Newton's method, and made stable again where it is not.
+
+use toile_geometry::Vec3;
+use toile_sim::State;
+
+use super::steady::ROUNDS;
+use super::{BARRIER, Exact, TOLERANCE, Watch};
+use crate::InverseError;
+
+/// Factorisations at most: on the way, and while cones narrow.
+const MOST_STEPS: [usize; 2] = [400, 300];
+/// Least part of the way worth going.
+const LEAST_STEP: f64 = 1e-3;
+/// Factorisations of one step after which the next is no longer.
+const EASY: usize = 7;
+/// How far cones are moved back on the way, in units of the normal force that is aimed at: forces that may pull a little leave the
+/// rest shape more ways to follow.
+const WIDENED: f64 = 1.0;
+
+impl Exact {
+    /// Goes from an equilibrium `x` with the rest shape `rest` under the full weight, its contacts where the target has them and carrying
+    /// `forces` \[N\], towards the target; the part of the way that was gone, which is where the search is then.
+    pub(crate) fn follow(
+        &mut self,
+        x: &State,
+        rest: &State,
+        forces: &[Vec3],
+        watch: &mut Watch<'_>,
+    ) -> Result<f64, InverseError> {
+        let forces: Vec<Vec3> = forces.iter().map(|f| f / self.force).collect();
+        let threads = vec![Vec3::zeros(); self.seams.len()];
+        self.return_to(super::Point {
+            x: x.clone(),
+            rest: rest.clone(),
+            forces,
+            threads,
+            load: 1.0,
+        });
+        self.widen();
+        let way = self.way();
+        let none = vec![0.0; self.contacts.len()];
+        let gone = self.walk(&way, &none, self.steps + MOST_STEPS[0], watch)?;
+        // There, cones become the true ones.
+        let widened: Vec<f64> = self.contacts.iter().map(|c| c.shift).collect();
+        let still = vec![0.0; self.model.len()];
+        let narrowed = self.walk(&still, &widened, self.steps + MOST_STEPS[1], watch)?;
+        self.true_cones = narrowed >= 1.0;
+        Ok(gone)
+    }
+
+    /// Goes a way with the shape while cones narrow by what they are widened, over stable points only; the part that was gone.
+    fn walk(
+        &mut self,
+        way: &[f64],
+        widened: &[f64],
+        most: usize,
+        watch: &mut Watch<'_>,
+    ) -> Result<f64, InverseError> {
+        let fixed: Vec<f64> = self.contacts.iter().zip(widened).map(|(c, w)| c.shift - w).collect();
+        let (mut gone, mut step) = (0.0f64, 1.0f64);
+        while gone < 1.0 && step >= LEAST_STEP && self.steps < most && !self.stopped {
+            let before = self.point();
+            let steps = self.steps;
+            let longest = step.min(1.0 - gone);
+            let Some(part) = self.predict(way, widened, longest)? else { break };
+            let left = (1.0 - gone - part).max(0.0);
+            for ((c, w), fixed) in self.contacts.iter_mut().zip(widened).zip(&fixed) {
+                c.shift = fixed + w * left;
+            }
+            let there = self.balance(TOLERANCE, 0, watch)?
+                && (self.stable()? || self.steady(ROUNDS, watch)?);
+            if there {
+                // The last part must end at one, whatever the rounding.
+                gone = if part >= 1.0 - gone { 1.0 } else { gone + part };
+                step = if self.steps - steps <= EASY { 2.0 * part } else { part };
+            } else {
+                self.return_to(before);
+                for ((c, w), fixed) in self.contacts.iter_mut().zip(widened).zip(&fixed) {
+                    c.shift = fixed + w * (1.0 - gone);
+                }
+                step = 0.3 * part;
+            }
+        }
+        Ok(gone)
+    }
+
+    /// Moves all cones back, and those with forces outside until all are inside.
+    fn widen(&mut self) {
+        for (c, f) in self.contacts.iter_mut().zip(&self.forces) {
+            c.shift = 0.0;
+            c.shift = WIDENED * c.typical + (-c.depth(f) / c.friction).max(0.0);
+        }
+    }
+
+    /// From where the shape is to the target; edge angles are found on the way.
+    fn way(&self) -> Vec<f64> {
+        let goal = self.model.start().coordinates();
+        let mut way: Vec<f64> =
+            goal.iter().zip(self.x.coordinates()).map(|(goal, x)| goal - x).collect();
+        for (&f, &size) in self.model.first_unknowns().iter().zip(&self.model.graph().sizes) {
+            if size != 3 {
+                way[f..f + size as usize].fill(0.0);
+            }
+        }
+        way
+    }
+
+    /// Goes up to `part` of the way along the tangent; how much of it that was.
+    ///
+    /// As cones narrow, forces move along with their tips, so that they stay as deep inside as they are.
+    fn predict(
+        &mut self,
+        way: &[f64],
+        widened: &[f64],
+        part: f64,
+    ) -> Result<Option<f64>, InverseError> {
+        let barriers = self.barriers(BARRIER);
+        if !self.factorize(&barriers, 0.0)? {
+            return Ok(None);
+        }
+        let mut pull = vec![0.0; self.model.len()];
+        self.model.pattern().multiply(&self.hessian, way, &mut pull);
+        self.kkt.rhs.fill(0.0);
+        let levers = self.model.levers();
+        for (v, &f) in self.model.first_unknowns().iter().enumerate() {
+            let (_, _, multiplier) = self.kkt.at(v);
+            for k in 0..self.model.graph().sizes[v] as usize {
+                if !self.pinned[f + k] {
+                    self.kkt.rhs[multiplier + k] = -pull[f + k] / (levers[f + k] * self.force);
+                }
+            }
+        }
+        for (c, shift) in self.contacts.iter().zip(widened) {
+            for &(node, weight) in &c.carriers {
+                let (_, _, multiplier) = self.kkt.at(node);
+                for k in 0..3 {
+                    self.kkt.rhs[multiplier + k] += weight * shift * c.normal[k];
+                }
+            }
+        }
+        if !self.kkt.solve() {
+            return Ok(None);
+        }
+        let (mut dx, drest, mut dforces) = self.step(&barriers, false);
+        dx.iter_mut().zip(way).for_each(|(d, w)| *d += w);
+        let part = part.min(self.allowed(&drest, &dforces));
+        for ((d, c), shift) in dforces.iter_mut().zip(&self.contacts).zip(widened) {
+            *d += c.normal * *shift;
+        }
+        let here = self.point();
+        self.advance(&here, (&dx, &drest, &dforces), part);
+        Ok(Some(part))
+    }
+}

@@ -1,0 +1,234 @@
+//! Putting the weight on: Newton's method for all of it, in parts where that fails.
+
+use toile_geometry::Vec3;
+use toile_sim::State;
+
+use super::steady::ROUNDS;
+use super::{BARRIER, Exact, Point, SPRINGS, TOLERANCE, Watch};
+use crate::InverseError;
+
+/// Weight of the barrier where springs help: forces are then not given up for a shorter way.
+const FIRM_BARRIER: f64 = 1e2;
+/// Newton steps at one weight at most.
+const NEWTON: usize = 20;
+/// ... of which so many draw forces to the middle of their cones.
+const CENTRING: usize = 5;
+/// Least part of a Newton step worth taking.
+const LEAST_PART: f64 = 0.02;
+/// A step of a smaller part is a short one; so many in one search lead nowhere.
+const SHORT: f64 = 0.15;
+const MOST_SHORT: usize = 4;
+/// Factorisations on the way to the full weight at most.
+const MOST_STEPS: usize = 45;
+/// Part of the weight below which a target is far from being held, and how well its part is then worth knowing.
+const FAR: f64 = 0.5;
+const COARSE: f64 = 0.4;
+/// How well the part at which stability is lost is worth knowing above that.
+const FINE: f64 = 0.1;
+/// Halvings in which a stable rest shape is looked for below an unstable one.
+const GUESSES: usize = 6;
+/// Least part of the weight worth asking for.
+const LEAST_LOAD: f64 = 5e-4;
+/// Force that counts as balanced where rounding leaves no way to less: draping the result mends it.
+const ROUNDING: f64 = 1e-7;
+/// Steps towards the best rest shape with springs at most.
+const NEARLY: usize = 8;
+
+impl Exact {
+    /// Puts the weight on, at once if that works, else in parts; the largest part found that is carried in a stable way.
+    ///
+    /// What was found there is what the search has then; with none, the target as its own rest shape.
+    pub(crate) fn rise(&mut self, watch: &mut Watch<'_>) -> Result<f64, InverseError> {
+        let mut stable = 0.0f64;
+        let mut lost = f64::INFINITY; // least part at which stability is known to be lost
+        let mut failed = f64::INFINITY; // least part that was not balanced
+        let mut step = 1.0;
+        let mut most = MOST_STEPS;
+        while self.load < 1.0 && self.steps < most && step >= LEAST_LOAD && !self.stopped {
+            let before = self.point();
+            let load = (self.load + step).min(1.0);
+            if !self.carry(load, TOLERANCE, watch)? {
+                failed = failed.min(load);
+                step *= 0.3;
+                // Far below the full weight its part need not be known well.
+                if failed < FAR && self.load > 0.0 {
+                    step = step.min(0.5 * (failed - self.load));
+                    if failed - self.load <= COARSE * failed {
+                        break;
+                    }
+                }
+                continue;
+            }
+            let steps = self.steps;
+            // Where all of the weight is balanced, another rest shape that does so may be stable.
+            let holds = self.stable()? || load >= 1.0 && self.steady(ROUNDS, watch)?;
+            most += self.steps - steps;
+            if holds {
+                stable = load;
+                step = if lost.is_finite() { 0.5 * (lost - load) } else { 2.0 * step };
+                if failed < FAR {
+                    step = step.min(0.5 * (failed - load));
+                }
+            } else {
+                if load >= 1.0 {
+                    self.unstable = Some(self.rest.clone());
+                }
+                lost = load;
+                let high = self.point();
+                self.return_to(before);
+                step = self.guess_lost(&high)? * (lost - self.load);
+            }
+            if lost.min(failed) - stable <= COARSE * lost.min(failed) && lost.min(failed) < FAR
+                || lost.is_finite() && lost - stable <= FINE * lost
+            {
+                break;
+            }
+        }
+        Ok(stable)
+    }
+
+    /// About which part of the way from here to an unstable point stability is lost, by looking between the two rest shapes; a little less, and
+    /// at most a half.
+    fn guess_lost(&mut self, high: &Point) -> Result<f64, InverseError> {
+        let here = self.point();
+        let between = |a: &State, b: &State| -> Vec<f64> {
+            a.coordinates().iter().zip(b.coordinates()).map(|(a, b)| b - a).collect()
+        };
+        let (way, turn) = (between(&here.rest, &high.rest), between(&here.x, &high.x));
+        let (mut low, mut part) = (0.0, 0.5);
+        for _ in 0..GUESSES {
+            self.advance(&here, (&turn, &way, &[]), part);
+            if self.stable()? {
+                low = part;
+                break;
+            }
+            part *= 0.5;
+        }
+        self.return_to(here);
+        Ok(if low > 0.0 { low } else { part })
+    }
+
+    /// The rest shape that balances the drawn shape as well as one near the target can, its contacts pressed as they should be.
+    ///
+    /// Springs carry what soft cloth cannot; the cheaper they are the less the rest shape changes.
+    pub(crate) fn nearly(&mut self, watch: &mut Watch<'_>) -> Result<(), InverseError> {
+        let (x, rest) = (self.model.start().clone(), self.target.clone());
+        let forces = self.contacts.iter().map(|c| c.normal * c.typical).collect();
+        let threads = vec![Vec3::zeros(); self.seams.len()];
+        self.return_to(Point { x, rest, forces, threads, load: 1.0 });
+        let mut left = self.left();
+        for _ in 0..NEARLY {
+            if !left.largest.is_finite() || !self.tell(&left, watch) {
+                break;
+            }
+            let barriers = self.barriers(FIRM_BARRIER);
+            if !self.factorize(&barriers, SPRINGS)? {
+                break;
+            }
+            let Some(level) = self.level(&left) else { break };
+            let Some((dx, drest, dforces)) = self.solve(&left, &barriers, true) else { break };
+            let start = self.point();
+            let mut part = self.allowed(&drest, &dforces);
+            let fallen = loop {
+                if part < LEAST_PART {
+                    break None;
+                }
+                self.advance(&start, (&dx, &drest, &dforces), part);
+                left = self.left();
+                let now = if left.largest.is_finite() { self.level(&left) } else { None };
+                if let Some(now) = now.filter(|l| *l < level) {
+                    break Some(now / level);
+                }
+                part *= 0.5;
+            };
+            let Some(fallen) = fallen else {
+                self.return_to(start);
+                break;
+            };
+            if fallen > 0.95 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Carries `load` of the weight if Newton's method gets there; else nothing is changed.
+    fn carry(
+        &mut self,
+        load: f64,
+        tolerance: f64,
+        watch: &mut Watch<'_>,
+    ) -> Result<bool, InverseError> {
+        let before = self.point();
+        for (c, f) in self.contacts.iter().zip(&mut self.forces) {
+            *f = if self.load > 0.0 {
+                *f * (load / self.load)
+            } else {
+                c.normal * (c.typical * load)
+            };
+        }
+        if self.load > 0.0 {
+            self.threads.iter_mut().for_each(|f| *f *= load / self.load);
+        }
+        self.load = load;
+        self.model.set_load(load);
+        if self.balance(tolerance, CENTRING, watch)? {
+            return Ok(true);
+        }
+        self.return_to(before);
+        Ok(false)
+    }
+
+    /// Newton's method at the present weight, with some steps that draw forces to the middle of their cones.
+    pub(super) fn balance(
+        &mut self,
+        tolerance: f64,
+        most_centring: usize,
+        watch: &mut Watch<'_>,
+    ) -> Result<bool, InverseError> {
+        let mut left = self.left();
+        let mut last = f64::INFINITY;
+        let mut short = 0;
+        for round in 0..NEWTON {
+            let rounding = left.largest <= ROUNDING && left.largest > 0.1 * last;
+            if left.largest <= tolerance || rounding {
+                return Ok(true);
+            }
+            last = left.largest;
+            if !left.largest.is_finite() || !self.tell(&left, watch) {
+                return Ok(false);
+            }
+            let barriers = self.barriers(BARRIER);
+            if !self.factorize(&barriers, 0.0)? {
+                return Ok(false);
+            }
+            let Some(level) = self.level(&left) else { return Ok(false) };
+            // First to the middle of the cones, then the shortest way to the balance.
+            let centring = left.largest > 1e-2 && round < most_centring;
+            let Some(step) = self.solve(&left, &barriers, centring) else { return Ok(false) };
+            let (dx, drest, dforces) = step;
+            let mut part = self.allowed(&drest, &dforces);
+            let start = self.point();
+            loop {
+                if part < SHORT && short >= MOST_SHORT {
+                    return Ok(false);
+                }
+                self.advance(&start, (&dx, &drest, &dforces), part);
+                let then = self.left();
+                let now = if then.largest.is_finite() { self.level(&then) } else { None };
+                let falls = now.is_some_and(|l| l <= (1.0 - 0.5 * part).powi(2) * level);
+                if falls || then.largest <= tolerance {
+                    short += usize::from(part < SHORT);
+                    left = then;
+                    break;
+                }
+                part *= 0.5;
+                if part < LEAST_PART {
+                    self.return_to(start);
+                    return Ok(left.largest <= ROUNDING);
+                }
+            }
+        }
+        Ok(left.largest <= tolerance)
+    }
+}

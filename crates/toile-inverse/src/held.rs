@@ -1,0 +1,190 @@
+//! What holds a target besides vertices on colliders: edges and faces on them, other layers; and whether that can carry it.
+
+use toile_contact::Contact;
+use toile_geometry::Vec3;
+use toile_sim::dynamics::{ContactSource, Surroundings};
+
+use crate::diagnosis::friction_of;
+use crate::feasible::{self, Support};
+use crate::touch::nearest;
+use crate::{Garment, InverseError, InverseSettings, Touching};
+
+/// How near edges and faces are to lying on a collider where they do, in units of its gap.
+const LYING: f64 = 0.01;
+/// Rounds in which layers are closed at most, how much of a gap is closed at once, and gap that is closed, in units of the tolerance.
+const CLOSING: usize = 40;
+const CAREFUL: f64 = 0.3;
+const CLOSED: f64 = 1e-3;
+
+/// Where layers of the target touch each other.
+pub(crate) fn layers_touching(
+    garment: &Garment,
+    positions: &[Vec3],
+    settings: &InverseSettings,
+) -> Result<Vec<Contact>, InverseError> {
+    let mut found = Vec::new();
+    if garment.self_contact.is_some() {
+        let mut around = garment.surroundings(positions, positions)?;
+        around.contacts(positions, 0.0, settings.contact_tolerance, &mut found)?;
+        found.retain(|c| c.key.between_layers());
+    }
+    Ok(found)
+}
+
+/// Refuses pieces that nothing holds; whether some are held by other layers only.
+pub(crate) fn check_held(
+    garment: &Garment,
+    positions: &[Vec3],
+    pinned: &[bool],
+    touching: &Touching,
+    layers: &[Contact],
+    settings: &InverseSettings,
+) -> Result<bool, InverseError> {
+    let components = garment.topology()?.components();
+    let mut held = vec![false; components.count];
+    let mut size = vec![0; components.count];
+    for (v, pinned) in pinned.iter().enumerate() {
+        if let Some(c) = components.of_vertex[v] {
+            size[c as usize] += 1;
+            held[c as usize] |= pinned;
+        }
+    }
+    for contact in &touching.contacts {
+        if let Some(c) = components.of_vertex[contact.vertex as usize] {
+            held[c as usize] = true;
+        }
+    }
+    let hung = held.contains(&false);
+    let piece = |v: u32| components.of_vertex[v as usize].map(|c| c as usize);
+    for _ in 0..components.count {
+        for contact in layers {
+            let pieces: Vec<usize> = contact.carriers().filter_map(|(v, _)| piece(v)).collect();
+            if pieces.iter().any(|c| held[*c]) {
+                pieces.iter().for_each(|c| held[*c] = true);
+            }
+        }
+    }
+    let Some(c) = held.iter().position(|h| !h) else { return Ok(hung) };
+    let of = |v: &usize| components.of_vertex[*v] == Some(c as u32);
+    let placed: Vec<_> = garment.colliders.iter().map(|c| c.at(0.0)).collect();
+    let away = (0..positions.len())
+        .filter(of)
+        .filter_map(|v| nearest(&placed, &positions[v]))
+        .map(|(c, gap)| gap + placed[c].gap())
+        .fold(f64::INFINITY, f64::min);
+    let gap = garment.colliders.iter().map(toile_contact::Collider::gap).fold(0.0, f64::max);
+    Err(InverseError::Unheld {
+        vertex: (0..positions.len()).find(of).unwrap_or(0),
+        size: size[c],
+        reach: gap + settings.contact_tolerance,
+        nearest: away,
+    })
+}
+
+/// Where edges and faces of the target lie on colliders, between vertices: what a simulated target does.
+///
+/// Chords of vertices that lie on a round body are inside it and carry nothing.
+pub(crate) fn between_vertices(
+    garment: &Garment,
+    positions: &[Vec3],
+) -> Result<Vec<Contact>, InverseError> {
+    let mut found = Vec::new();
+    if !garment.colliders.is_empty() {
+        let mut around = Surroundings::new(garment.topology()?, garment.colliders.clone())
+            .with_seams(&garment.seams());
+        around.contacts(positions, 0.0, 0.0, &mut found)?;
+        let reach = |c: &Contact| {
+            let collider = c.key.collider().and_then(|c| garment.colliders.get(c as usize));
+            collider.map_or(0.0, |c| LYING * c.gap())
+        };
+        found.retain(|c| c.count > 1 && c.gap.abs() <= reach(c));
+    }
+    Ok(found)
+}
+
+/// Moves layers of the target that nearly touch to where they do; where they touch.
+pub(crate) fn close_layers(
+    garment: &Garment,
+    positions: &mut [Vec3],
+    pinned: &[bool],
+    touching: &Touching,
+    settings: &InverseSettings,
+) -> Result<Vec<Contact>, InverseError> {
+    let mut still = pinned.to_vec();
+    for contact in &touching.contacts {
+        still[contact.vertex as usize] = true;
+    }
+    let mut layers = layers_touching(garment, positions, settings)?;
+    for _ in 0..CLOSING {
+        let worst = layers.iter().map(|c| c.gap.abs()).fold(0.0, f64::max);
+        if worst <= CLOSED * settings.contact_tolerance {
+            break;
+        }
+        for c in &layers {
+            let free = || c.carriers().filter(|(v, _)| !still[*v as usize]);
+            let squares: f64 = free().map(|(_, w)| w * w).sum();
+            if squares > 0.0 {
+                // Contacts share vertices: all at once would go too far.
+                for (v, w) in free().collect::<Vec<_>>() {
+                    positions[v as usize] -= c.normal * (CAREFUL * c.gap * w / squares);
+                }
+            }
+        }
+        layers = layers_touching(garment, positions, settings)?;
+    }
+    Ok(layers)
+}
+
+/// Least friction with which the contacts of every piece without pins could balance its weight; `None` when it is there.
+pub(crate) fn friction_needed(
+    garment: &Garment,
+    positions: &[Vec3],
+    pinned: &[bool],
+    touching: &Touching,
+) -> Result<Option<f64>, InverseError> {
+    let components = garment.topology()?.components();
+    let mut mass = vec![0.0; components.count];
+    let mut moment = vec![Vec3::zeros(); components.count];
+    let mut free = vec![true; components.count];
+    let mut base = 0;
+    for shell in &garment.shells {
+        for face in shell.topology.faces() {
+            let [a, b, c] = face.map(|v| positions[base + v as usize]);
+            let m = 0.5 * shell.areal_density * (b - a).cross(&(c - a)).norm();
+            if let Some(k) = components.of_vertex[base + face[0] as usize] {
+                mass[k as usize] += m;
+                moment[k as usize] += (a + b + c) * (m / 3.0);
+            }
+        }
+        base += shell.positions.len();
+    }
+    for (v, pinned) in pinned.iter().enumerate() {
+        if let (true, Some(k)) = (pinned, components.of_vertex[v]) {
+            free[k as usize] = false;
+        }
+    }
+    let most = friction_of(garment);
+    let base = if most > 0.0 { most } else { 1.0 };
+    let mut worst: Option<f64> = None;
+    for k in (0..components.count).filter(|&k| free[k] && mass[k] > 0.0) {
+        let supports: Vec<Support> = touching
+            .contacts
+            .iter()
+            .filter(|c| components.of_vertex[c.vertex as usize] == Some(k as u32))
+            .map(|c| Support {
+                point: positions[c.vertex as usize],
+                normal: c.normal,
+                friction: if most > 0.0 { c.friction } else { base },
+            })
+            .collect();
+        let weight = garment.gravity * mass[k];
+        let centre = moment[k] / mass[k];
+        if most > 0.0 && feasible::can_carry(&supports, &weight, &centre, 1.0) {
+            continue;
+        }
+        let factor = feasible::least_friction(&supports, &weight, &centre);
+        let least = base * factor.unwrap_or(f64::INFINITY);
+        worst = Some(worst.map_or(least, |w| w.max(least)));
+    }
+    Ok(worst)
+}
