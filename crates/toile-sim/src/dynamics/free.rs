@@ -19,8 +19,8 @@ use crate::SimError;
 /// Steps that are remembered.
 const MEMORY: usize = 8;
 
-/// Steps with one matrix at least, as long as they lead down, and at most.
-const PATIENCE: [usize; 2] = [4, 12];
+/// Steps with one matrix at least, as long as they lead down, and at most. A step costs a fifth of a matrix.
+const PATIENCE: [usize; 2] = [8, 16];
 
 /// Length of a step in units of the last above which the matrix is made anew.
 const SLOW: f64 = 0.7;
