@@ -27,3 +27,9 @@ pub use simulator::{
 pub use stage::{StageSettings, StageTimings};
 pub use surroundings::Surroundings;
 pub use zones::Collision;
+
+/// Parts that motion beside fibres shares.
+pub(crate) mod internal {
+    pub(crate) use super::rows::Row;
+    pub(crate) use super::system::System;
+}

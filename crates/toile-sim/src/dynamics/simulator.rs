@@ -192,6 +192,16 @@ pub struct Checkpoint {
     pub couplings: Vec<[u32; 3]>,
 }
 
+/// A moment of a simulator, to go back to.
+pub(crate) struct Kept {
+    moving: Moving,
+    before: Option<Moving>,
+    warm: HashMap<ContactKey, Held>,
+    forces: Vec<ContactForce>,
+    contacts: Vec<Contact>,
+    inside: HashMap<ContactKey, f64>,
+}
+
 /// A model in motion.
 pub struct Simulator<S> {
     model: Model,
@@ -209,6 +219,9 @@ pub struct Simulator<S> {
     contacts: Vec<Contact>,
     positions: Vec<Vector<3>>,
     delta: Vec<f64>,
+    /// Length of the stage it was found for \[s\], and whether it is a guess for the next.
+    tau: f64,
+    again: bool,
     owners: HashSet<usize>,
     /// Gaps of the edges and faces that were in colliders when the last part of a step ended \[m\].
     inside: HashMap<ContactKey, f64>,
@@ -246,6 +259,8 @@ impl<S: ContactSource> Simulator<S> {
             contacts: Vec::new(),
             positions: Vec::new(),
             delta: vec![0.0; n],
+            tau: 0.0,
+            again: false,
             owners: HashSet::new(),
             inside: HashMap::new(),
             touched: false,
@@ -273,6 +288,11 @@ impl<S: ContactSource> Simulator<S> {
     /// Damping by a force against the velocity, per mass \[1/s\]: still air, or a means to come to rest.
     pub fn set_mass_damping(&mut self, rate: f64) {
         self.damping.mass = rate;
+    }
+
+    /// Damping per mass \[1/s\].
+    pub fn mass_damping(&self) -> f64 {
+        self.damping.mass
     }
 
     /// The model.
@@ -391,22 +411,55 @@ impl<S: ContactSource> Simulator<S> {
         h: f64,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Option<StepReport>, SimError> {
-        let kept = (
-            self.moving.clone(),
-            self.before.clone(),
-            self.warm.clone(),
-            self.forces.clone(),
-            self.contacts.clone(),
-        );
+        let kept = self.keep();
         match self.whole_step(h, go_on) {
             Ok(report) => Ok(Some(report)),
             Err(SimError::Stopped) => {
-                (self.moving, self.before, self.warm, self.forces, self.contacts) = kept;
-                self.gather(&self.moving.position.clone());
-                self.source.arrived(&self.positions);
+                self.put_back(&kept);
                 Ok(None)
             }
             Err(error) => Err(error),
+        }
+    }
+
+    /// What a step changes.
+    pub(crate) fn keep(&self) -> Kept {
+        Kept {
+            moving: self.moving.clone(),
+            before: self.before.clone(),
+            warm: self.warm.clone(),
+            forces: self.forces.clone(),
+            contacts: self.contacts.clone(),
+            inside: self.inside.clone(),
+        }
+    }
+
+    /// Goes back to a moment.
+    pub(crate) fn put_back(&mut self, kept: &Kept) {
+        self.moving.clone_from(&kept.moving);
+        self.before.clone_from(&kept.before);
+        self.warm.clone_from(&kept.warm);
+        self.forces.clone_from(&kept.forces);
+        self.contacts.clone_from(&kept.contacts);
+        self.inside.clone_from(&kept.inside);
+        self.gather(&self.moving.position.clone());
+        self.source.arrived(&self.positions);
+    }
+
+    /// Goes back to a moment to take its step again, a little differently: where that led is the first guess.
+    pub(crate) fn try_again(&mut self, kept: &Kept) {
+        self.put_back(kept);
+        self.again = true;
+    }
+
+    /// Replaces the dead forces on vertices, numbered as the source of contacts has them \[N\].
+    pub fn push(&mut self, forces: impl IntoIterator<Item = (u32, Vector<3>)>) {
+        self.model.external_mut().fill(0.0);
+        for (vertex, force) in forces {
+            let i = self.model.unknown(self.model.vertices()[vertex as usize]);
+            for k in 0..3 {
+                self.model.external_mut()[i + k] += force[k];
+            }
         }
     }
 
@@ -649,7 +702,9 @@ impl<S: ContactSource> Simulator<S> {
     ) -> Result<Moving, SimError> {
         // First guess: as before, changing as before; not across an impact.
         let smooth = self.before.as_ref().filter(|_| self.warm.is_empty());
-        for i in 0..self.delta.len() {
+        let again = std::mem::take(&mut self.again) && self.tau == stage.tau;
+        self.tau = stage.tau;
+        for i in (0..self.delta.len()).filter(|_| !again) {
             let v = self.moving.velocity[i];
             let change = smooth.map_or(0.0, |before| 0.5 * (v - before.velocity[i]));
             self.delta[i] = if self.model.fixed()[i] { 0.0 } else { stage.tau * (v + change) };
