@@ -65,7 +65,10 @@ macro_rules! face_stencil {
                 Self::energies(faces)
             }
 
-            fn gradient_together(faces: &Together<'_, Self, $n>, out: &mut [f64]) -> bool {
+            fn gradient_together(
+                faces: &Together<'_, Self, $n>,
+                out: &mut [f64],
+            ) -> Option<[f64; LANES]> {
                 Self::gradients(faces, out)
             }
 

@@ -3,7 +3,7 @@
 //! Lane by lane the same arithmetic as for one face, up to the rounding of fused products.
 
 use toile_geometry::measure::{FaceForms, FaceStencil, NormalRule};
-use toile_num::lanes::{LANES, Lanes, Simd, Triple, Wide, WideEntries, WithSimd, wide};
+use toile_num::lanes::{Entries, LANES, Lanes, Simd, Triple, Wide, WideEntries, WithSimd, wide};
 
 use crate::koiter_law::{KoiterRest, linear_metric};
 use crate::{Curvature, KoiterFace, Membrane, StencilEnergy, Together};
@@ -129,11 +129,10 @@ impl<const N: usize> WithSimd for Gradient<'_, N>
 where
     KoiterFace: StencilEnergy<N, Rest = KoiterRest>,
 {
-    type Output = ();
+    type Output = [f64; LANES];
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        use toile_num::lanes::Entries;
+    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
         let (f, rest) = (self.0.forms(simd), self.0.rest(simd));
         let gradient = f.gradient::<N>(&rest.membrane_stress(&f.metric_lanes()), &rest.moment(&f));
         let mut out = WideEntries::new(simd, self.1);
@@ -141,6 +140,7 @@ where
         for i in 0..N {
             out.put(i, gradient[i]);
         }
+        (rest.membrane_energy(&f) + rest.bending_energy(&f)).store()
     }
 }
 
@@ -181,11 +181,14 @@ impl KoiterFace {
         wide(Energy(Faces::new(faces)?)).ok()
     }
 
-    pub(crate) fn gradients<const N: usize>(faces: &Together<'_, Self, N>, out: &mut [f64]) -> bool
+    pub(crate) fn gradients<const N: usize>(
+        faces: &Together<'_, Self, N>,
+        out: &mut [f64],
+    ) -> Option<[f64; LANES]>
     where
         Self: StencilEnergy<N, Rest = KoiterRest>,
     {
-        Faces::new(faces).is_some_and(|faces| wide(Gradient(faces, out)).is_ok())
+        wide(Gradient(Faces::new(faces)?, out)).ok()
     }
 
     pub(crate) fn hessians<const N: usize>(

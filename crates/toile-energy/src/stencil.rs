@@ -95,12 +95,15 @@ pub trait StencilEnergy<const N: usize> {
     {
         None
     }
-    /// ∂E/∂x of [`LANES`] stencils at once, the numbers of one coordinate side by side.
-    fn gradient_together(_stencils: &Together<'_, Self, N>, _out: &mut [f64]) -> bool
+    /// ∂E/∂x of [`LANES`] stencils at once, the numbers of one coordinate side by side; E, which comes with it, is returned.
+    fn gradient_together(
+        _stencils: &Together<'_, Self, N>,
+        _out: &mut [f64],
+    ) -> Option<[f64; LANES]>
     where
         Self: Sized,
     {
-        false
+        None
     }
     /// [`StencilEnergy::hessian_into`] of [`LANES`] stencils at once, the numbers of one entry side by side.
     fn hessian_together(

@@ -98,16 +98,19 @@ impl Assembly {
         Ok(Self { pattern: Arc::new(pattern), first, graph, core, sizes, scatters, tasks })
     }
 
-    /// Σ scale · ∂E/∂x over the groups, written to `out`.
+    /// Σ scale · ∂E/∂x over the groups, written to `out`; returns Σ scale · E if that is asked for, else zero.
     pub(crate) fn gradient(
         &self,
         groups: &[Box<dyn Stencils>],
         scales: &[f64],
         state: &State,
+        with_energy: bool,
         out: &mut [f64],
-    ) {
-        for_chunks(&mut self.split(out, |t| self.tasks[t]), 1, |t, part| {
-            let rows = &mut *part[0];
+    ) -> f64 {
+        let parts = self.split(out, |t| self.tasks[t]);
+        let mut parts: Vec<(&mut [f64], f64)> = parts.into_iter().map(|rows| (rows, 0.0)).collect();
+        for_chunks(&mut parts, 1, |t, part| {
+            let (rows, energy) = &mut part[0];
             rows.fill(0.0);
             for (g, group) in groups.iter().enumerate() {
                 let mut sink = GradientSink {
@@ -115,10 +118,13 @@ impl Assembly {
                     begin: self.tasks[t],
                     rows,
                     scale: scales[g],
+                    energy: with_energy.then_some(0.0),
                 };
                 group.gradient(state, &self.first, &self.scatters[g].elements[t], &mut sink);
+                *energy += sink.energy.unwrap_or(0.0);
             }
         });
+        parts.iter().map(|(_, energy)| energy).sum()
     }
 
     /// Σ scale · ∂²E/∂x² over the groups into the values of the pattern. Rows and columns of
@@ -267,9 +273,23 @@ pub(crate) struct GradientSink<'a> {
     begin: usize,
     rows: &'a mut [f64],
     scale: f64,
+    /// Sum of the energies, where they are asked for.
+    energy: Option<f64>,
 }
 
 impl GradientSink<'_> {
+    /// Whether the energy of a stencil with this first node is to be counted: only by the task the node belongs to.
+    pub(crate) fn counts(&self, node: u32) -> bool {
+        self.energy.is_some()
+            && self.first[node as usize].wrapping_sub(self.begin) < self.rows.len()
+    }
+
+    pub(crate) fn count(&mut self, energy: f64) {
+        if let Some(sum) = &mut self.energy {
+            *sum += self.scale * energy;
+        }
+    }
+
     /// Adds the gradient of a stencil, every `STRIDE`-th number of `block`.
     #[inline(always)]
     pub(crate) fn take<const K: usize, const STRIDE: usize>(

@@ -246,6 +246,9 @@ where
             let x = Self::gather(state, first, &self.nodes[e]);
             let gradient = self.energies[e].gradient(&x, &self.rests[e]);
             sink.take::<K, 1>(&self.nodes[e], E::NODES, gradient.as_slice());
+            if sink.counts(self.nodes[e][0]) {
+                sink.count(self.energies[e].energy(&x, &self.rests[e]));
+            }
         };
         if !E::TOGETHER {
             return elements.iter().for_each(|&e| one(e as usize, sink));
@@ -259,9 +262,12 @@ where
             let done = E::gradient_together(&together, entries.as_flattened_mut());
             for (l, &e) in elements.iter().enumerate() {
                 let e = e as usize;
-                if done {
+                if let Some(energies) = &done {
                     let entries = &entries.as_flattened()[l..];
                     sink.take::<K, LANES>(&self.nodes[e], E::NODES, entries);
+                    if sink.counts(self.nodes[e][0]) {
+                        sink.count(energies[l]);
+                    }
                 } else {
                     one(e, sink);
                 }
