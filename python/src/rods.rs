@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 use toile::io::Axes;
 use toile::rod::{
     Assembly, FibreContact, FibreContactKey, RodCertificate, SettleSettings, StaticSettings,
-    Station, energies,
+    Station, SurfacePart, energies,
 };
 
 use crate::scene::Scene;
@@ -49,6 +49,11 @@ fn contacts<'py>(py: Python<'py>, all: &[FibreContact]) -> PyResult<Vec<Bound<'p
             FibreContactKey::Fibres { first, second } => {
                 found.set_item("kind", "fibres")?;
                 found.set_item("ids", [first.0, first.1, second.0, second.1].to_vec())?;
+            }
+            FibreContactKey::Surface { fibre, part } => {
+                let (SurfacePart::Vertex(n) | SurfacePart::Edge(n) | SurfacePart::Face(n)) = part;
+                found.set_item("kind", "surface")?;
+                found.set_item("ids", [fibre.0, fibre.1, n].to_vec())?;
             }
         }
         found.set_item("point", <[f64; 3]>::from(c.point))?;

@@ -222,7 +222,8 @@ fn shell_findings(scene: &Scene, i: usize, loaded: &LoadedShell, g: f64, report:
     let (held, n) = (shell.pins.len(), shell.topology.vertex_count());
     report.fact(format!("{held} of {n} vertices are held"));
     // On colliders a piece needs no pins; whether it comes to rest is seen.
-    let falling = unsupported_piece(scene, i, loaded).filter(|_| scene.colliders.is_empty());
+    let falling = unsupported_piece(scene, i, loaded)
+        .filter(|_| scene.colliders.is_empty() && !crate::rod::has_rods(scene));
     match falling {
         Some(problem) => report.error(problem.to_string()),
         None if held == n => report.warning("every vertex is held: nothing can move".into()),

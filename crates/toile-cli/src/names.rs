@@ -53,6 +53,7 @@ pub(crate) fn meaning(name: &str) -> &'static str {
         _ if stem.starts_with("natural") => "natural curvatures along a rod",
         _ if name.ends_with(".csv") => "the table",
         _ if stem.starts_with("frame") => "the shape at one time",
+        _ if stem.starts_with("fibres") => "the fibres at one time",
         _ => "",
     }
 }

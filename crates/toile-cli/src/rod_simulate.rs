@@ -10,7 +10,7 @@ use toile::io::{
 };
 use toile::report::record::{Frame, INDEX};
 use toile::report::stage::{Stage, Touch};
-use toile::rod::{Assembly, AssemblyReport, FibreContact, FibreContactKey, energies};
+use toile::rod::{Assembly, AssemblyReport, FibreContact, FibreContactKey, SurfacePart, energies};
 use toile::rod_assembly;
 
 use crate::args::{Global, SimulateArgs};
@@ -78,7 +78,7 @@ pub(crate) fn simulate(
     let mut film = FibreFilm::open(&args.out, scene, &assembly, kept_frames, live.teller())?;
     if first == 0 {
         write_frame(scene, &args.out, 0, &assembly)?;
-        film.add(scene, &assembly, &[], &course)?;
+        film.add(&assembly, &[], &course)?;
     }
     let mut touches = Vec::new();
     let (mut done, mut worst, mut deepest, mut most, mut failed) = (first, 0.0f64, 0.0f64, 0, 0);
@@ -93,11 +93,11 @@ pub(crate) fn simulate(
         writeln!(log, "{}", step_line(step, &assembly, &report, sums).line())?;
         let named = [("kinetic", sums[0]), ("elastic", sums[1]), ("of the weight", sums[2])];
         course.add(assembly.time, &named, report.contacts.len(), report.residual);
-        touches = report.contacts.iter().map(|c| touch_of(scene, c)).collect();
+        touches = report.contacts.iter().map(touch_of).collect();
         if step % per_frame == 0 || step == steps {
             let frame = step.div_ceil(per_frame);
             write_frame(scene, &args.out, frame, &assembly)?;
-            film.add(scene, &assembly, &report.contacts, &course)?;
+            film.add(&assembly, &report.contacts, &course)?;
             for contact in &report.contacts {
                 writeln!(contacts, "{}", contact_line(scene, frame, contact).line())?;
             }
@@ -171,11 +171,16 @@ fn write_frame(
     frame: usize,
     assembly: &Assembly,
 ) -> Result<(), Failure> {
+    write_fibres(scene, &out.join(format!("frame_{frame:05}.obj")), assembly)
+}
+
+/// Writes all fibres as polylines.
+pub(crate) fn write_fibres(scene: &Scene, path: &Path, assembly: &Assembly) -> Result<(), Failure> {
     let axes = scene.own_axes();
     let strands: Vec<Vec<[f64; 3]>> = (0..assembly.fibres.len())
         .map(|f| assembly.points(f).iter().map(|p| axes.to_file((*p).into())).collect())
         .collect();
-    Ok(write_strands(out.join(format!("frame_{frame:05}.obj")), &strands)?)
+    Ok(write_strands(path, &strands)?)
 }
 
 /// The frames for the viewer.
@@ -213,7 +218,6 @@ impl FibreFilm {
 
     fn add(
         &mut self,
-        scene: &Scene,
         assembly: &Assembly,
         contacts: &[FibreContact],
         course: &Course,
@@ -221,7 +225,7 @@ impl FibreFilm {
         let layer = strands_of(assembly).layer("", 0.0);
         let placed = self.bodies.at(&assembly.colliders, assembly.time);
         let bodies: Vec<_> = placed.iter().map(|p| p.motion()).collect();
-        let touches: Vec<Touch> = contacts.iter().map(|c| touch_of(scene, c)).collect();
+        let touches: Vec<Touch> = contacts.iter().map(touch_of).collect();
         let (positions, fields) = (&layer.positions, &layer.fields);
         let time = assembly.time;
         self.record.frame(&Frame {
@@ -253,7 +257,7 @@ fn strands_of(assembly: &Assembly) -> Strands {
 }
 
 /// Kinetic, elastic and gravity energy of all fibres \[J\].
-fn energy_sums(assembly: &Assembly) -> Result<[f64; 3], Failure> {
+pub(crate) fn energy_sums(assembly: &Assembly) -> Result<[f64; 3], Failure> {
     let mut sum = [0.0; 3];
     for f in &assembly.fibres {
         let one = energies(&f.rod, &f.state, &assembly.settings.gravity, &f.motion)?;
@@ -295,6 +299,14 @@ pub(crate) fn contact_line(
             .with("along", first.1)
             .with("other", second.0)
             .with("other_along", second.1),
+        FibreContactKey::Surface { fibre, part } => {
+            let (kind, number) = match part {
+                SurfacePart::Vertex(n) => ("vertex", n),
+                SurfacePart::Edge(n) => ("edge", n),
+                SurfacePart::Face(n) => ("face", n),
+            };
+            object.with("fibre", fibre.0).with("along", fibre.1).with(kind, number)
+        }
     };
     object
         .with("point", list(axes.to_file(contact.point.into())))

@@ -23,6 +23,9 @@ use crate::{Failure, Outcome};
 
 pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failure> {
     let scene = load_scene(&args.scene)?;
+    if crate::rod::has_rods(&scene) && !scene.shells.is_empty() {
+        return crate::mixed_simulate::simulate(&scene, args, global);
+    }
     if crate::rod::has_rods(&scene) {
         return crate::rod_simulate::simulate(&scene, args, global);
     }
@@ -34,14 +37,8 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
     make_folder(&args.out)?;
     let start = if args.push_out { Start::PushOut } else { Start::AsGiven };
     let mut simulation = Simulation::new(&scene, start)?;
-    if !simulation.penetrations.is_empty() && !args.resume {
-        for found in simulation.penetrations.iter().take(5) {
-            json::tell(&format!("warning: {found}"));
-        }
-        let count = simulation.penetrations.len();
-        json::tell(&format!(
-            "{count} places start inside something; --push-out moves cloth out of colliders first"
-        ));
+    if !args.resume {
+        warn(&simulation);
     }
     let per_frame = time.frame.map_or(1, |f| (f / time.step).round() as usize).max(1);
     let steps = (time.duration / time.step - 1e-9).ceil().max(1.0) as usize;
@@ -156,6 +153,20 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
     Ok(if stopped || totals.held > 0 { Outcome::Doubtful } else { Outcome::Good })
 }
 
+/// Says what starts inside something.
+pub(crate) fn warn(simulation: &Simulation) {
+    if simulation.penetrations.is_empty() {
+        return;
+    }
+    for found in simulation.penetrations.iter().take(5) {
+        json::tell(&format!("warning: {found}"));
+    }
+    let count = simulation.penetrations.len();
+    json::tell(&format!(
+        "{count} places start inside something; --push-out moves cloth out of colliders first"
+    ));
+}
+
 /// What there is to see at the end.
 fn account(
     scene: &Scene,
@@ -266,14 +277,14 @@ impl Totals {
 }
 
 /// Lines per step and per contact.
-struct Log {
-    steps: fs::File,
-    contacts: fs::File,
+pub(crate) struct Log {
+    pub(crate) steps: fs::File,
+    pub(crate) contacts: fs::File,
 }
 
 impl Log {
     /// Opens the logs; what they hold beyond the step resumed from is cut.
-    fn open(out: &Path, done: usize, per_frame: usize) -> Result<Self, Failure> {
+    pub(crate) fn open(out: &Path, done: usize, per_frame: usize) -> Result<Self, Failure> {
         let open = |name: &str, keep: usize, key: &str| -> Result<fs::File, Failure> {
             let path = out.join(name);
             if done == 0 {
@@ -327,13 +338,17 @@ impl Log {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), Failure> {
+    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
         self.steps.flush()?;
         Ok(self.contacts.flush()?)
     }
 }
 
-fn contact_line(frame: usize, contact: &ContactForce, simulation: &Simulation) -> Object {
+pub(crate) fn contact_line(
+    frame: usize,
+    contact: &ContactForce,
+    simulation: &Simulation,
+) -> Object {
     let (kind, ids) = contact_words(&contact.contact.key);
     let point = film::contact_point(contact, simulation);
     let list = |v: &[f64]| v.to_vec();
@@ -347,7 +362,11 @@ fn contact_line(frame: usize, contact: &ContactForce, simulation: &Simulation) -
         .with("status", if contact.status == ContactStatus::Stick { "stick" } else { "slip" })
 }
 
-fn write_frame(out: &Path, frame: usize, simulation: &Simulation) -> Result<(), Failure> {
+pub(crate) fn write_frame(
+    out: &Path,
+    frame: usize,
+    simulation: &Simulation,
+) -> Result<(), Failure> {
     for (i, loaded) in simulation.shells.iter().enumerate() {
         let name = if simulation.shells.len() > 1 {
             format!("frame_{frame:05}_{i}.obj")

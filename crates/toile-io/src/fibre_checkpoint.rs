@@ -15,7 +15,7 @@
 use std::fs;
 use std::path::Path;
 
-use toile_rod::{FibreCheckpoint, FibreContactKey, FibreMoment, Vec3};
+use toile_rod::{FibreCheckpoint, FibreContactKey, FibreMoment, SurfacePart, Vec3};
 
 use crate::atomic::{WriteError, atomic_write};
 use crate::checkpoint::{CheckpointError, Lines, checksum, line, push_bits};
@@ -70,6 +70,14 @@ pub fn text(step: usize, checkpoint: &FibreCheckpoint) -> String {
             FibreContactKey::Fibres { first, second } => {
                 ("fibres", [first.0, first.1, second.0, second.1])
             }
+            FibreContactKey::Surface { fibre, part } => {
+                let (kind, number) = match part {
+                    SurfacePart::Vertex(n) => (0, n),
+                    SurfacePart::Edge(n) => (1, n),
+                    SurfacePart::Face(n) => (2, n),
+                };
+                ("surface", [fibre.0, fibre.1, kind, number])
+            }
         };
         let [a, b, c, d] = n;
         text.push_str(&format!("{kind} {a} {b} {c} {d} "));
@@ -117,6 +125,14 @@ pub fn parse_fibre_checkpoint(bytes: &[u8]) -> Result<(usize, FibreCheckpoint), 
             }
             ("fibres", Some(&[a, b, c, d])) => {
                 FibreContactKey::Fibres { first: (a, b), second: (c, d) }
+            }
+            ("surface", Some(&[a, b, kind @ 0..=2, number])) => {
+                let part = match kind {
+                    0 => SurfacePart::Vertex(number),
+                    1 => SurfacePart::Edge(number),
+                    _ => SurfacePart::Face(number),
+                };
+                FibreContactKey::Surface { fibre: (a, b), part }
             }
             _ => return Err(lines.damaged("this is no contact")),
         };

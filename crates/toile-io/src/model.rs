@@ -86,7 +86,8 @@ pub fn load_shells(scene: &Scene) -> Result<Vec<LoadedShell>, SceneError> {
         match load_shell(scene, i) {
             Ok(loaded) => {
                 // On colliders a piece needs no pins; whether it comes to rest is seen.
-                if scene.colliders.is_empty() {
+                // Colliders and rods may carry what nothing else holds.
+                if scene.colliders.is_empty() && scene.rods.is_empty() && scene.hair.is_empty() {
                     problems.extend(unsupported_piece(scene, i, &loaded));
                 }
                 shells.push(loaded);

@@ -29,6 +29,8 @@ pub struct LoadedRod {
     pub accuracy: f64,
     /// Radius for contact \[m\].
     pub radius: f64,
+    /// Friction with shells, if the scene gives one.
+    pub friction: Option<f64>,
     /// Where it grows from another rod; its clamp means nothing then.
     pub growth: Option<LoadedGrowth>,
     /// Whether it is the discrete rod of nodes and angles.
@@ -135,6 +137,7 @@ pub fn load_rods(scene: &Scene) -> Result<Vec<LoadedRod>, SceneError> {
             elements,
             accuracy: rod.accuracy.unwrap_or(ACCURACY),
             radius: rod.radius.unwrap_or(RADIUS),
+            friction: rod.friction.or(scene.self_contact.map(|own| own.friction)),
             growth,
             discrete,
             axes,
@@ -245,6 +248,8 @@ pub struct DrawnFibre {
     pub d1: Option<Vec3>,
     /// Radius for contact \[m\].
     pub radius: f64,
+    /// Friction with shells, if the scene gives one.
+    pub friction: Option<f64>,
     /// Elements, model and noise.
     pub settings: FitSettings,
     /// Units and axes of its file.
@@ -283,6 +288,7 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
                 linear_density: rod.linear_density,
             },
             radius: rod.radius.unwrap_or(RADIUS),
+            friction: rod.friction.or(scene.self_contact.map(|own| own.friction)),
             d1: rod.clamp.map(|c| Vec3::from(axes.direction_to_internal(c.d1))),
             settings: FitSettings {
                 elements: rod.elements as usize,
@@ -315,6 +321,7 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
                     linear_density: hair.linear_density,
                 },
                 radius: hair.radius.unwrap_or(RADIUS),
+                friction: hair.friction.or(scene.self_contact.map(|own| own.friction)),
                 d1: None,
                 settings: FitSettings {
                     elements: hair.elements as usize,

@@ -38,8 +38,8 @@ pub(crate) fn check(scene: &Scene) -> Vec<Diagnostic> {
         if let Some(radius) = hair.radius {
             c.positive(&format!("{at}.radius"), radius, "m", "a hair has about 5e-5 m");
         }
-        if let Some(noise) = hair.noise {
-            c.not_negative(&format!("{at}.noise"), noise, "m");
+        for (name, value, unit) in [("noise", hair.noise, "m"), ("friction", hair.friction, "")] {
+            value.into_iter().for_each(|v| c.not_negative(&format!("{at}.{name}"), v, unit));
         }
     }
     for (i, collider) in scene.colliders.iter().enumerate() {
@@ -292,8 +292,8 @@ impl Checker<'_> {
         if let Some(radius) = rod.radius {
             self.positive(&key("radius"), radius, "m", "half the thickness of the rod");
         }
-        if let Some(noise) = rod.noise {
-            self.not_negative(&key("noise"), noise, "m");
+        for (name, value, unit) in [("noise", rod.noise, "m"), ("friction", rod.friction, "")] {
+            value.into_iter().for_each(|v| self.not_negative(&key(name), v, unit));
         }
         if let Some(NaturalSource::Polynomials(natural)) = &rod.natural_curvature {
             for (name, list) in

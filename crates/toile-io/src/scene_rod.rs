@@ -25,6 +25,9 @@ pub struct RodTable {
     /// Radius for contact \[m\]; 5e-4 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radius: Option<f64>,
+    /// Friction with shells; that of `self_contact` by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub friction: Option<f64>,
     /// Curvature and twist without load; straight by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub natural_curvature: Option<NaturalSource>,
@@ -175,6 +178,9 @@ pub struct HairTable {
     /// Radius for contact \[m\]; 5e-4 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radius: Option<f64>,
+    /// Friction with shells; that of `self_contact` by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub friction: Option<f64>,
     /// Root-mean-square noise of the points \[m\]: `invert` takes the smoothest rods within it; 0 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<f64>,

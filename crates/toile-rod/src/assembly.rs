@@ -71,6 +71,24 @@ pub enum FibreContactKey {
         /// Fibre and segment of the second.
         second: (u32, u32),
     },
+    /// A fibre on a surface that moves by laws of its own.
+    Surface {
+        /// Fibre and segment.
+        fibre: (u32, u32),
+        /// Which part of the surface.
+        part: SurfacePart,
+    },
+}
+
+/// A part of a surface, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SurfacePart {
+    /// A corner of faces.
+    Vertex(u32),
+    /// A side of faces.
+    Edge(u32),
+    /// A face, touched by a joint.
+    Face(u32),
 }
 
 /// A contact after a step.
@@ -86,6 +104,8 @@ pub struct FibreContact {
     pub force: Vec3,
     /// Distance beyond the radii before the step \[m\]; negative when too close.
     pub gap: f64,
+    /// Coefficient of friction.
+    pub friction: f64,
     /// Stick, slip or take-off.
     pub status: Status,
 }
@@ -137,7 +157,7 @@ pub struct AssemblyReport {
     /// Where the time went.
     pub timings: StepTimings,
     /// Whether anything moved so far that it could pass.
-    fast: bool,
+    pub(crate) fast: bool,
 }
 
 impl AssemblyReport {
@@ -203,10 +223,10 @@ const MOST_PASSING: usize = 4;
 const MOST_CUTS: usize = 6;
 
 /// A fibre during a step.
-struct Prepared {
-    chain: Chain,
+pub(crate) struct Prepared {
+    pub(crate) chain: Chain,
     /// Rates at the end of the step without contact.
-    free: Vec<Vec3>,
+    pub(crate) free: Vec<Vec3>,
 }
 
 impl Assembly {
@@ -270,7 +290,7 @@ impl Assembly {
                 let overlap = Overlap { fibre, joint, collider, depth };
                 (depth > self.fibres[fibre].radius).then_some(overlap)
             }
-            FibreContactKey::Fibres { .. } => None,
+            _ => None,
         };
         let pairs = self.find(&sites);
         pairs.iter().filter_map(deep).max_by(|a, b| a.depth.total_cmp(&b.depth))
@@ -281,11 +301,15 @@ impl Assembly {
         self.step_in_parts(0)
     }
 
+    /// All fibres ready for a step, and where their joints are.
+    pub(crate) fn prepared(&self) -> (Vec<Prepared>, Vec<Sites>) {
+        map_items(&self.fibres, GRAIN, |_, f| prepare(f, &self.settings)).into_iter().unzip()
+    }
+
     fn step_in_parts(&mut self, cuts: usize) -> Result<AssemblyReport, RodError> {
         let h = self.settings.step.dt;
         let mut clock = Laps::start();
-        let (prepared, sites): (Vec<Prepared>, Vec<Sites>) =
-            map_items(&self.fibres, GRAIN, |_, f| prepare(f, &self.settings)).into_iter().unzip();
+        let (prepared, sites) = self.prepared();
         let mut timings = StepTimings { fibres: clock.lap(), ..StepTimings::default() };
         let mut pairs = self.find(&sites);
         timings.detection = clock.lap();
@@ -311,7 +335,33 @@ impl Assembly {
             }
         }
         let start = report.fast.then(|| (self.checkpoint(), sites));
-        let step = self.settings.step;
+        self.move_by(&prepared, &change)?;
+        timings.fibres += clock.lap();
+        report.timings = timings;
+        if let Some((before, sites)) = start {
+            // Joints did not go straight: look at where they really are.
+            report.passing = self.passed(&sites, h);
+            if report.passing > 0 && cuts < MOST_CUTS {
+                self.restore(&before)?;
+                self.settings.step.dt = 0.5 * h;
+                let halves = self
+                    .step_in_parts(cuts + 1)
+                    .and_then(|first| Ok((first, self.step_in_parts(cuts + 1)?)));
+                self.settings.step.dt = h;
+                let (first, second) = halves?;
+                return Ok(first.followed_by(second));
+            }
+        }
+        Ok(report)
+    }
+
+    /// Ends a step: rates change by what the contacts did, and everything moves.
+    pub(crate) fn move_by(
+        &mut self,
+        prepared: &[Prepared],
+        change: &[Vec<Vec3>],
+    ) -> Result<(), RodError> {
+        let (step, h) = (self.settings.step, self.settings.step.dt);
         let move_one = |f: usize, fibre: &mut Fibre| {
             let mut rate = prepared[f].free.clone();
             for (x, d) in rate.iter_mut().zip(change.get(f).into_iter().flatten()) {
@@ -333,23 +383,7 @@ impl Assembly {
             fibre.rod.check_blocks(&fibre.state.q)?;
         }
         self.time += h;
-        timings.fibres += clock.lap();
-        report.timings = timings;
-        if let Some((before, sites)) = start {
-            // Joints did not go straight: look at where they really are.
-            report.passing = self.passed(&sites, h);
-            if report.passing > 0 && cuts < MOST_CUTS {
-                self.restore(&before)?;
-                self.settings.step.dt = 0.5 * h;
-                let halves = self
-                    .step_in_parts(cuts + 1)
-                    .and_then(|first| Ok((first, self.step_in_parts(cuts + 1)?)));
-                self.settings.step.dt = h;
-                let (first, second) = halves?;
-                return Ok(first.followed_by(second));
-            }
-        }
-        Ok(report)
+        Ok(())
     }
 
     /// Pairs of fibres that have passed through each other on the way from their sites of a time h ago.
@@ -367,7 +401,7 @@ impl Assembly {
 
     /// Adds the pairs of fibres that would pass through each other on the way that was found; whether anything is fast enough to
     /// pass, and how many pairs would.
-    fn stop_passing(
+    pub(crate) fn stop_passing(
         &self,
         prepared: &[Prepared],
         sites: &[Sites],
@@ -412,7 +446,7 @@ impl Assembly {
                 FibreContactKey::Collider { fibre, point, collider } => {
                     self.embedded.get(&(fibre, collider)).is_none_or(|under| point > *under)
                 }
-                FibreContactKey::Fibres { .. } => true,
+                _ => true,
             });
         }
         for pair in &mut pairs {

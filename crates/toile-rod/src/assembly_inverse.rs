@@ -188,6 +188,7 @@ impl Assembly {
                 normal: pair.normal,
                 force: delassus.frame(c) * r,
                 gap: pair.gap,
+                friction: pair.friction,
                 status: if r.norm() > 0.0 { Status::Stick } else { Status::TakeOff },
             });
         }

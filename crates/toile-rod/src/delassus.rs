@@ -19,6 +19,16 @@ pub(crate) struct Delassus {
     frames: Vec<Mat3>,
 }
 
+/// What fibres touch that yields by laws of its own.
+pub(crate) struct Beside<'a> {
+    /// The first of the pairs with it; they are the last of all.
+    pub(crate) first: usize,
+    /// How each of these pairs (row after row) gives way to impulses at each of them, in space.
+    pub(crate) compliance: &'a [Mat3],
+    /// What drag leaves of the rates of the fibres.
+    pub(crate) drag: f64,
+}
+
 /// A side of a contact with its joints found in the compliance of its fibre.
 #[derive(Clone, Copy)]
 struct Placed {
@@ -51,6 +61,18 @@ fn between(compliance: &Compliance, a: &Placed, b: &Placed) -> Mat3 {
 impl Delassus {
     /// For factorised fibres; `lift` times the mean of the diagonal is added to it.
     pub(crate) fn new(chains: &[&Chain], pairs: &[Pair], lift: f64) -> Result<Self, RodError> {
+        let alone = Beside { first: pairs.len(), compliance: &[], drag: 1.0 };
+        Self::beside(chains, pairs, lift, &alone)
+    }
+
+    /// The same where some pairs have another side that yields as well.
+    pub(crate) fn beside(
+        chains: &[&Chain],
+        pairs: &[Pair],
+        lift: f64,
+        other: &Beside<'_>,
+    ) -> Result<Self, RodError> {
+        let (first, beside) = (other.first, pairs.len() - other.first);
         let mut touched: Vec<Vec<(u32, Side)>> = vec![Vec::new(); chains.len()];
         for (c, pair) in pairs.iter().enumerate() {
             for side in pair.sides() {
@@ -76,7 +98,12 @@ impl Delassus {
             for side in pair.sides() {
                 let (compliance, sides) = &fibres[side.fibre];
                 let own = placed(compliance, c as u32, side);
-                all.extend(sides.iter().map(|o| (o.contact, between(compliance, &own, o))));
+                let moved = |o: &Placed| between(compliance, &own, o) * other.drag;
+                all.extend(sides.iter().map(|o| (o.contact, moved(o))));
+            }
+            if c >= first {
+                let blocks = &other.compliance[(c - first) * beside..(c - first + 1) * beside];
+                all.extend((first as u32..).zip(blocks.iter().copied()));
             }
             // Two fibres may share several contacts, and one may touch itself.
             all.sort_by_key(|entry| entry.0);

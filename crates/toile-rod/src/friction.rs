@@ -73,6 +73,7 @@ impl Assembly {
                 normal: pair.normal,
                 force: impulse / h,
                 gap: pair.gap,
+                friction: pair.friction,
                 status: found.status[c],
             });
         }
@@ -81,7 +82,7 @@ impl Assembly {
 }
 
 /// The impulse of a contact in the last step; one that moved past a joint is known by its neighbour's name.
-fn remembered<'a>(
+pub(crate) fn remembered<'a>(
     impulses: &'a HashMap<FibreContactKey, Vec3>,
     key: &FibreContactKey,
 ) -> Option<&'a Vec3> {

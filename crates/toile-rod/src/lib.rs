@@ -64,6 +64,7 @@ mod identify;
 mod inverse;
 mod moment;
 mod motion;
+mod open;
 mod panel;
 mod passing;
 mod refine;
@@ -77,7 +78,7 @@ mod tree;
 
 pub use assembly::{
     Assembly, AssemblyReport, AssemblySettings, Fibre, FibreContact, FibreContactKey, Overlap,
-    StepTimings,
+    StepTimings, SurfacePart,
 };
 pub use assembly_inverse::{AssemblyInversion, Prior};
 pub use certificate::{CERTIFIED_RESIDUAL, RodCertificate, certify, frequencies, stability_margin};
@@ -96,6 +97,7 @@ pub use moment::{FibreCheckpoint, FibreMoment};
 pub use motion::{
     ClampMotion, RodState, StepSettings, acceleration, acceleration_dense, energies, step,
 };
+pub use open::{Meeting, OpenStep};
 pub use refine::{RefinedEquilibrium, RodSpec};
 pub use rod::{Clamp, Loads, NaturalCurvature, Rod, Section, Station};
 pub use rotation::{Mat3, Vec3, axial_angle, cross_matrix, straightened, turn, turn_integral};

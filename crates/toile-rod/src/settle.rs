@@ -195,6 +195,7 @@ impl Assembly {
                 normal: pair.normal,
                 force: pair.frame() * force,
                 gap: pair.gap,
+                friction: pair.friction,
                 status: Status::Stick,
             });
         }

@@ -79,6 +79,9 @@ pub enum SimError {
     /// A step in time was to stop.
     #[error("stopped on request in the middle of a step")]
     Stopped,
+    /// The fibres beside a cloth could not do theirs.
+    #[error(transparent)]
+    Rod(#[from] toile_rod::RodError),
     /// The linear solver could not do its part.
     #[error(transparent)]
     Solve(#[from] SolveError),

@@ -17,6 +17,7 @@ mod shell;
 mod state;
 mod statics;
 mod stencils;
+mod together;
 
 pub use certificate::{CERTIFIED_RESIDUAL, Certificate, certify, force_unit, stability};
 pub use continuation::{PathPoint, PathSettings, trace};
@@ -32,3 +33,4 @@ pub use shell::{Shell, ShellMaterial, ShellNodes};
 pub use state::State;
 pub use statics::{Equilibrium, Potential, equilibrium, relax};
 pub use stencils::{NO_NODE, Role};
+pub use together::{Coupling, TogetherReport};

@@ -27,7 +27,7 @@
 //! | drape the rods of a scene | [`drape_rods`], [`rod`] |
 //! | the fibres of a scene in motion | [`rod_assembly`] |
 //! | the natures behind drawn fibres | [`invert_hair`]; each alone [`invert_rods`] |
-//! | simulate a scene | [`Simulation`] |
+//! | simulate a scene | [`Simulation`]; shells with rods [`MixedSimulation`] |
 //! | the rest shape of a target | [`invert()`], [`SceneInversion`] |
 //! | how an equilibrium moves with rest shape, material and supports | [`Drape::vjp`] |
 //! | stretch, bending and residual per vertex, tension | [`Fields`], [`shell_tensions`] |
@@ -49,6 +49,7 @@ mod gradient;
 mod hair;
 mod invert;
 mod mass;
+mod mixed;
 mod rods;
 mod setting;
 mod shells;
@@ -66,6 +67,7 @@ pub use invert::{
     scene_garment,
 };
 pub use mass::SparseMass;
+pub use mixed::{MixedError, MixedSimulation};
 pub use rods::{
     ContactInversion, RodDrape, RodInversion, RodRest, RodSceneError, drape_rods, invert_contacts,
     invert_rods, rest_rods, rod_assembly,

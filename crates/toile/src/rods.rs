@@ -8,7 +8,7 @@ use toile_num::parallel::try_map;
 use toile_num::words::length;
 use toile_rod::{
     Assembly, AssemblyInversion, AssemblySettings, Branch, ClampMotion, Closing,
-    DiscreteEquilibrium, Fibre, FibreInversion, Fit, Growth, Loads, Prior, RefinedEquilibrium,
+    DiscreteEquilibrium, Fibre, FibreInversion, Fit, Growth, Loads, Prior, RefinedEquilibrium, Rod,
     RodEquilibrium, RodError, RodSpec, RodState, SettleSettings, Settled, StaticSettings, Station,
     StepSettings, Tree, Vec3, distances, fit, invert_fibre,
 };
@@ -50,7 +50,7 @@ pub enum RodSceneError {
     },
     /// Rods and shells in one scene.
     #[error(
-        "rods and shells in one scene are not solved together yet; put them in scenes of their own"
+        "rods and shells of one scene are solved together by the command `toile simulate` only; for this put them in scenes of their own"
     )]
     Mixed,
     /// Hair has no natural shape of its own.
@@ -418,17 +418,27 @@ pub fn rod_assembly(scene: &Scene) -> Result<(Assembly, Time, Vec<String>), RodS
         return Err(RodSceneError::Mixed);
     }
     let time = scene.time.ok_or(RodSceneError::NoTime)?;
+    let found = scene_fibres(scene, &time)?;
+    Ok((found.assembly, time, found.notes))
+}
+
+/// All fibres of a scene, whatever else is in it.
+pub(crate) struct SceneFibres {
+    pub(crate) assembly: Assembly,
+    pub(crate) names: Vec<String>,
+    /// Friction of each with shells, where the scene gives one.
+    pub(crate) friction: Vec<Option<f64>>,
+    pub(crate) notes: Vec<String>,
+}
+
+pub(crate) fn scene_fibres(scene: &Scene, time: &Time) -> Result<SceneFibres, RodSceneError> {
     let gravity = scene_gravity(scene);
-    let mut fibres = Vec::new();
-    let mut names = Vec::new();
-    let mut add = |name: String, rod: toile_rod::Rod, q: Vec<toile_rod::Vec3>, radius: f64| {
+    let (mut fibres, mut names, mut friction) = (Vec::new(), Vec::new(), Vec::new());
+    let mut add = |name: String, rod: Rod, q: Vec<Vec3>, radius: f64, mu: Option<f64>| {
         names.push(name);
-        fibres.push(Fibre {
-            rod,
-            state: RodState::at_rest(q),
-            motion: ClampMotion::default(),
-            radius,
-        });
+        friction.push(mu);
+        let (state, motion) = (RodState::at_rest(q), ClampMotion::default());
+        fibres.push(Fibre { rod, state, motion, radius });
     };
     // Rods that are only drawn are told apart by having no length of their own.
     let mut described = scene.clone();
@@ -443,13 +453,14 @@ pub fn rod_assembly(scene: &Scene) -> Result<(Assembly, Time, Vec<String>), RodS
             .build(loaded.elements)
             .map_err(|source| RodSceneError::Rod { rod, source })?;
         let q = built.rest();
-        add(format!("rod {rod}"), built, q, loaded.radius);
+        add(format!("rod {rod}"), built, q, loaded.radius, loaded.friction);
     }
     let mut drawn = scene.clone();
     drawn.rods.retain(|rod| rod.length.is_none() || rod.clamp.is_none() && rod.parent.is_none());
     let (strands, mut notes) = load_drawn(&drawn)?;
     for found in invert_all(strands, gravity)? {
-        add(found.drawn.name, found.result.rod, found.fit.q, found.drawn.radius);
+        let (radius, mu) = (found.drawn.radius, found.drawn.friction);
+        add(found.drawn.name, found.result.rod, found.fit.q, radius, mu);
     }
     let settings = AssemblySettings {
         step: StepSettings {
@@ -471,5 +482,5 @@ pub fn rod_assembly(scene: &Scene) -> Result<(Assembly, Time, Vec<String>), RodS
             "{under} fibre(s) start inside a collider: their first joints, up to where they come out, do not touch it"
         ));
     }
-    Ok((assembly, time, notes))
+    Ok(SceneFibres { assembly, names, friction, notes })
 }

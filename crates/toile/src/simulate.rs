@@ -70,6 +70,11 @@ impl Simulation {
         Ok(penetrations(&positions, &self.topology, &placed).map_err(SimError::from)?)
     }
 
+    /// All shells as one surface.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
     /// Positions of the vertices of a shell \[m\], +z up.
     pub fn positions(&self, shell: usize) -> Vec<Vec3> {
         let (nodes, loaded) = (&self.nodes[shell], &self.shells[shell]);

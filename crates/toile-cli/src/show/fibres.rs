@@ -6,10 +6,10 @@ use toile::geometry::Vec3;
 use toile::io::{Scene, load_colliders};
 use toile::report::figures::Values;
 use toile::report::page::Table;
-use toile::report::picture::ColourMap;
+use toile::report::picture::{ColourMap, Solid, tube};
 use toile::report::plot::Plot;
-use toile::report::stage::{Field, Form, Layer, Stage, Touch};
-use toile::rod::{FibreContact, FibreContactKey};
+use toile::report::stage::{Body, Field, Form, Layer, Stage, Touch};
+use toile::rod::{Assembly, FibreContact};
 use toile::{ContactInversion, RodDrape, RodInversion, RodRest};
 
 use super::asked::of_scene;
@@ -146,7 +146,7 @@ pub(crate) fn of_fibre_rest(
         natural.rod(&fibre.rod, &fibre.rod.rest());
     }
     let radius = rest.assembly.fibres.iter().map(|f| f.radius).fold(0.0, f64::max);
-    let touches: Vec<Touch> = settled.contacts.iter().map(|c| touch_of(scene, c)).collect();
+    let touches: Vec<Touch> = settled.contacts.iter().map(touch_of).collect();
     let layers = vec![shape.layer("equilibrium", radius), natural.layer("natural shape", radius)];
     let all = || settled.certificates.iter();
     let most = |f: fn(&toile::rod::RodCertificate) -> f64| all().map(f).reduce(f64::max);
@@ -180,19 +180,25 @@ pub(crate) fn of_fibre_rest(
     }
 }
 
-/// A contact of fibres; those between fibres have the friction of the scene's self-contact.
-pub(crate) fn touch_of(scene: &Scene, c: &FibreContact) -> Touch {
-    let friction = match c.key {
-        FibreContactKey::Collider { collider, .. } => {
-            scene.colliders.get(collider as usize).map_or(0.0, |c| c.friction)
-        }
-        FibreContactKey::Fibres { .. } => scene.self_contact.map_or(0.0, |s| s.friction),
-    };
+/// All fibres as tubes, to be shown among other things.
+pub(crate) fn tubes(assembly: &Assembly) -> Body {
+    let mut all = Solid::default();
+    // Thousands of fibres are seen as well with fewer sides.
+    let sides = if assembly.fibres.len() > 200 { 3 } else { 8 };
+    for (f, fibre) in assembly.fibres.iter().enumerate() {
+        let points: Vec<[f64; 3]> = assembly.points(f).iter().map(|p| (*p).into()).collect();
+        all.add(&tube(&points, fibre.radius, sides));
+    }
+    Body { name: "fibres".into(), positions: all.positions, faces: all.faces }
+}
+
+/// A contact of fibres.
+pub(crate) fn touch_of(c: &FibreContact) -> Touch {
     Touch {
         point: c.point.into(),
         normal: c.normal.into(),
         force: c.force.into(),
-        friction,
+        friction: c.friction,
         slips: c.status == toile::cone::Status::Slip,
     }
 }
@@ -217,7 +223,7 @@ pub(crate) fn of_fibre_inversion(
     let all = || found.iter().map(|f| &f.result.certificate);
     let most = |f: fn(&RodInversion) -> f64| found.iter().map(f).reduce(f64::max);
     let touches: Vec<Touch> =
-        contact.iter().flat_map(|c| &c.found.contacts).map(|c| touch_of(scene, c)).collect();
+        contact.iter().flat_map(|c| &c.found.contacts).map(touch_of).collect();
     let layers = vec![
         shape.layer("equilibrium", radius),
         drawn.layer("drawn", radius),

@@ -28,7 +28,9 @@ pub(crate) use cloth::{
     Surfaces, bodies, newton_plots, of_drape, of_inversion, search_plots, start_stage,
     strain_fields, target_stage,
 };
-pub(crate) use fibres::{Strands, of_fibre_drape, of_fibre_inversion, of_fibre_rest, touch_of};
+pub(crate) use fibres::{
+    Strands, of_fibre_drape, of_fibre_inversion, of_fibre_rest, touch_of, tubes,
+};
 pub(crate) use folder::{FolderStore, Record};
 pub(crate) use kernel::of_friction;
 pub(crate) use motion::{Course, MovingBodies, of_motion};

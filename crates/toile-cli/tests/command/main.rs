@@ -15,6 +15,7 @@ mod export;
 mod friction;
 mod garments;
 mod invert;
+mod mixed;
 #[path = "../../src/names.rs"]
 mod names;
 #[path = "../../src/random_scene.rs"]

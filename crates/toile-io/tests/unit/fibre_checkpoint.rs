@@ -1,6 +1,6 @@
 use toile_io::internal::fibre_checkpoint_text as text;
 use toile_io::parse_fibre_checkpoint;
-use toile_rod::{FibreCheckpoint, FibreContactKey, FibreMoment, Vec3};
+use toile_rod::{FibreCheckpoint, FibreContactKey, FibreMoment, SurfacePart, Vec3};
 
 #[test]
 fn what_is_written_is_read_and_damage_is_told() {
@@ -16,6 +16,9 @@ fn what_is_written_is_read_and_damage_is_told() {
         impulses: vec![
             (FibreContactKey::Collider { fibre: 1, point: 2, collider: 0 }, v(0.3)),
             (FibreContactKey::Fibres { first: (0, 1), second: (1, 1) }, v(0.7)),
+            (FibreContactKey::Surface { fibre: (1, 3), part: SurfacePart::Vertex(4) }, v(0.8)),
+            (FibreContactKey::Surface { fibre: (1, 3), part: SurfacePart::Edge(9) }, v(0.9)),
+            (FibreContactKey::Surface { fibre: (1, 4), part: SurfacePart::Face(2) }, v(1.1)),
         ],
     };
     let written = text(7, &checkpoint);

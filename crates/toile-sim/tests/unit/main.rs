@@ -16,3 +16,4 @@ mod motion;
 mod seam;
 mod state;
 mod surroundings;
+mod together;
