@@ -1,8 +1,10 @@
 //! The discrete Koiter shell: one face with its neighbours.
 
-use toile_geometry::measure::{EdgeRule, FaceForms, FormDerivatives, NormalRule, forms};
+use toile_geometry::measure::{EdgeRule, FaceForms, NormalRule, forms};
+use toile_num::lanes::Triple;
 use toile_num::{Dual, Matrix, Scalar, Vector};
 
+use crate::koiter_law::{KoiterRest, columns, linear_metric};
 use crate::{Curvature, ShellStiffness};
 
 /// Law of the membrane.
@@ -37,18 +39,6 @@ pub struct KoiterFace {
     pub stiffness: ShellStiffness,
     /// Warp direction c₁ (x̄₁ − x̄₀) + c₂ (x̄₂ − x̄₀): it moves with the material.
     pub warp: [f64; 2],
-}
-
-/// Rest forms and stiffness of a face in the basis of the forms.
-#[derive(Clone, Copy, Debug)]
-pub struct KoiterRest {
-    a_bar: Vector<3>,
-    b_bar: Vector<3>,
-    /// Hessian of the St Venant–Kirchhoff membrane energy in a.
-    membrane: Matrix<3, 3>,
-    /// Hessian of the bending energy in (b₀, b₁, b₂).
-    bending: Matrix<3, 3>,
-    area: f64,
 }
 
 /// Rest area, and the matrix that turns (m₁₁, m₁₂, m₂₂) of the face basis into (m₁₁, m₂₂, 2m₁₂) of the
@@ -162,24 +152,19 @@ impl KoiterFace {
         principal_values(&[2.0 * slope[0] / area, slope[1] / area, 2.0 * slope[2] / area], &a)
     }
 
-    /// ∂²/∂a² of the membrane energy.
-    fn membrane_tangent(&self, a: &Vector<3>, rest: &KoiterRest) -> Matrix<3, 3> {
-        match self.membrane {
-            Membrane::StVenantKirchhoff => rest.membrane,
-            Membrane::NeoHookean => {
-                let (lame_mu, lame_lambda) = self.lame();
-                let det = |m: &Vector<3>| m[0] * m[2] - m[1] * m[1];
-                let d = det(a);
-                let log = (d / det(&rest.a_bar)).ln();
-                // Derivative of ln det a, and its own derivative: −a⁻¹ da a⁻¹.
-                let slope = Vector::<3>::new(a[2], -2.0 * a[1], a[0]) / d;
-                let twist = Matrix::<3, 3>::new(0.0, 0.0, 1.0, 0.0, -2.0, 0.0, 1.0, 0.0, 0.0) / d;
-                let second = twist - slope * slope.transpose();
-                (second * (0.25 * lame_lambda * log - 0.5 * lame_mu)
-                    + slope * slope.transpose() * (0.25 * lame_lambda))
-                    * rest.area
-            }
-        }
+    /// ∂²/∂a² of the neo-Hookean membrane energy.
+    fn neo_hookean_tangent(&self, a: &Vector<3>, rest: &KoiterRest) -> Matrix<3, 3> {
+        let (lame_mu, lame_lambda) = self.lame();
+        let det = |m: &Vector<3>| m[0] * m[2] - m[1] * m[1];
+        let d = det(a);
+        let log = (d / det(&Vector::from(rest.a_bar))).ln();
+        // Derivative of ln det a, and its own derivative: −a⁻¹ da a⁻¹.
+        let slope = Vector::<3>::new(a[2], -2.0 * a[1], a[0]) / d;
+        let twist = Matrix::<3, 3>::new(0.0, 0.0, 1.0, 0.0, -2.0, 0.0, 1.0, 0.0, 0.0) / d;
+        let second = twist - slope * slope.transpose();
+        (second * (0.25 * lame_lambda * log - 0.5 * lame_mu)
+            + slope * slope.transpose() * (0.25 * lame_lambda))
+            * rest.area
     }
 
     /// Forms of a stencil with angles (21 coordinates) or without (18).
@@ -188,40 +173,34 @@ impl KoiterFace {
         FaceForms::new(x, self.normals, &self.edges)
     }
 
-    fn stress(&self, f: &FaceForms, rest: &KoiterRest) -> (Vector<3>, Vector<3>) {
+    /// ∂/∂a and ∂/∂b.
+    fn stress(&self, f: &FaceForms, rest: &KoiterRest) -> ([f64; 3], [f64; 3]) {
         let membrane = match self.membrane {
-            Membrane::StVenantKirchhoff => rest.membrane * (f.metric() - rest.a_bar),
-            Membrane::NeoHookean => self.membrane_stress(&f.metric(), &rest.a_bar),
+            Membrane::StVenantKirchhoff => rest.membrane_stress(&f.metric_lanes()),
+            Membrane::NeoHookean => self.neo_hookean_stress(&f.metric_lanes(), rest),
         };
-        (membrane, rest.bending * (f.curvature() - rest.b_bar))
+        (membrane, rest.moment(f))
+    }
+
+    fn neo_hookean_stress(&self, a: &[f64; 3], rest: &KoiterRest) -> [f64; 3] {
+        self.membrane_stress(&Vector::from(*a), &Vector::from(rest.a_bar)).into()
     }
 
     /// Membrane stress that a linear law of motion would have made of the move from `before` to x.
-    fn extrapolated_stress<const N: usize>(
+    fn extrapolated_stress(
         &self,
-        x: &Vector<N>,
-        before: &Vector<N>,
+        x: &[Triple<f64>; 3],
+        before: &[Triple<f64>; 3],
         rest: &KoiterRest,
-    ) -> Vector<3> {
-        // The metric after the move, to first order in it: 2 e·f − e·e and so on.
-        let edges = |x: &Vector<N>| {
-            let p = |i: usize| Vector::<3>::new(x[3 * i], x[3 * i + 1], x[3 * i + 2]);
-            (p(1) - p(0), p(2) - p(0))
-        };
-        let ((e1, e2), (f1, f2)) = (edges(before), edges(x));
-        let linear = Vector::<3>::new(
-            2.0 * e1.dot(&f1) - e1.dot(&e1),
-            e1.dot(&f2) + e2.dot(&f1) - e1.dot(&e2),
-            2.0 * e2.dot(&f2) - e2.dot(&e2),
-        );
+    ) -> [f64; 3] {
+        let linear = linear_metric(x, before);
         match self.membrane {
-            Membrane::StVenantKirchhoff => rest.membrane * (linear - rest.a_bar),
+            Membrane::StVenantKirchhoff => rest.membrane_stress(&linear),
             // A linearised metric may have no area; keep the true one then.
             Membrane::NeoHookean if linear[0] * linear[2] <= linear[1] * linear[1] => {
-                let metric = Vector::<3>::new(f1.dot(&f1), f1.dot(&f2), f2.dot(&f2));
-                self.membrane_stress(&metric, &rest.a_bar)
+                self.neo_hookean_stress(&linear_metric(x, x), rest)
             }
-            Membrane::NeoHookean => self.membrane_stress(&linear, &rest.a_bar),
+            Membrane::NeoHookean => self.neo_hookean_stress(&linear, rest),
         }
     }
 
@@ -229,10 +208,10 @@ impl KoiterFace {
         let f = self.current(x_bar);
         let a_bar = f.metric();
         KoiterRest {
-            a_bar,
-            b_bar: f.curvature(),
-            membrane: self.membrane_matrix(&a_bar),
-            bending: self.bending_matrix(&a_bar),
+            a_bar: a_bar.into(),
+            b_bar: f.curvature_lanes(),
+            membrane: columns(&self.membrane_matrix(&a_bar)),
+            bending: columns(&self.bending_matrix(&a_bar)),
             area: frame(&a_bar, &self.warp).0,
         }
     }
@@ -263,15 +242,11 @@ impl KoiterFace {
 
     pub(crate) fn energy_of<const N: usize>(&self, x: &Vector<N>, rest: &KoiterRest) -> f64 {
         let f = self.current(x);
-        let (a, db) = (f.metric(), f.curvature() - rest.b_bar);
         let membrane = match self.membrane {
-            Membrane::StVenantKirchhoff => {
-                let da = a - rest.a_bar;
-                0.5 * da.dot(&(rest.membrane * da))
-            }
-            Membrane::NeoHookean => self.neo_hookean_energy(&a, &rest.a_bar),
+            Membrane::StVenantKirchhoff => rest.membrane_energy(&f),
+            Membrane::NeoHookean => self.neo_hookean_energy(&f.metric(), &rest.a_bar.into()),
         };
-        membrane + 0.5 * db.dot(&(rest.bending * db))
+        membrane + rest.bending_energy(&f)
     }
 
     pub(crate) fn gradient_of<const N: usize>(
@@ -281,7 +256,7 @@ impl KoiterFace {
     ) -> Vector<N> {
         let f = self.current(x);
         let (membrane, bending) = self.stress(&f, rest);
-        f.gradient(&membrane, &bending)
+        f.gradient(&membrane, &bending).into()
     }
 
     pub(crate) fn write_hessian<const N: usize>(
@@ -293,29 +268,21 @@ impl KoiterFace {
         out: &mut Matrix<N, N>,
     ) {
         let f = self.current(x);
-        let (mut s, bending) = self.stress(&f, rest);
+        let (mut s, moment) = self.stress(&f, rest);
         if let Some(before) = before {
-            s = self.extrapolated_stress(x, before, rest);
+            s = self.extrapolated_stress(&corners(x), &corners(before), rest);
         }
-        let mut tangent = self.membrane_tangent(&f.metric(), rest);
-        let mut geometric = [2.0 * s[0], s[1], 2.0 * s[2]];
-        let exact = curvature == Curvature::Exact;
-        if !exact {
-            geometric = positive_part(geometric);
-            if self.membrane == Membrane::NeoHookean {
-                let mut eigen = tangent.symmetric_eigen();
+        let mut tangent = rest.membrane;
+        if self.membrane == Membrane::NeoHookean {
+            let mut exact = self.neo_hookean_tangent(&f.metric(), rest);
+            if curvature == Curvature::Positive {
+                let mut eigen = exact.symmetric_eigen();
                 eigen.eigenvalues.apply(|v| *v = v.max(0.0));
-                tangent = eigen.recompose();
+                exact = eigen.recompose();
             }
+            tangent = columns(&exact);
         }
-        let derivatives = FormDerivatives {
-            metric_tangent: tangent,
-            metric_geometric: geometric,
-            curvature_gradient: bending,
-            curvature_tangent: rest.bending,
-            curvature_second_order: exact,
-        };
-        f.hessian_into(&derivatives, out);
+        rest.write_hessian::<N>(&f, s, moment, tangent, curvature, out.as_mut_slice());
     }
 
     pub(crate) fn full_hessian<const N: usize>(
@@ -382,19 +349,7 @@ impl KoiterFace {
     }
 }
 
-/// Nearest positive semi-definite matrix to [g₁₁, g₁₂; g₁₂, g₂₂], as (g₁₁, g₁₂, g₂₂).
-#[doc(hidden)] // public for its test
-pub fn positive_part([g11, g12, g22]: [f64; 3]) -> [f64; 3] {
-    let (mean, half) = (0.5 * (g11 + g22), 0.5 * (g11 - g22));
-    let radius = (half * half + g12 * g12).sqrt();
-    if mean >= radius {
-        [g11, g12, g22]
-    } else if mean <= -radius {
-        [0.0; 3]
-    } else {
-        // (λ/2r) (G − λ′ I) with the eigenvalues λ = m + r > 0 > λ′ = m − r.
-        let (high, low) = (mean + radius, mean - radius);
-        let factor = high / (2.0 * radius);
-        [factor * (g11 - low), factor * g12, factor * (g22 - low)]
-    }
+/// The corners of a stencil.
+fn corners<const N: usize>(x: &Vector<N>) -> [Triple<f64>; 3] {
+    std::array::from_fn(|i| Triple([x[3 * i], x[3 * i + 1], x[3 * i + 2]]))
 }

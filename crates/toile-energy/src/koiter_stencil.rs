@@ -1,9 +1,10 @@
 //! The Koiter face as an energy of stencils with and without edge angles.
 
+use toile_num::lanes::LANES;
 use toile_num::{Matrix, Scalar, Vector};
 
 use crate::stencil::material_product;
-use crate::{Curvature, KoiterFace, KoiterRest, MaterialEnergy, StencilEnergy};
+use crate::{Curvature, KoiterFace, KoiterRest, MaterialEnergy, StencilEnergy, Together};
 
 /// The face as an energy of a stencil with so many coordinates.
 macro_rules! face_stencil {
@@ -11,6 +12,7 @@ macro_rules! face_stencil {
         impl StencilEnergy<$n> for KoiterFace {
             const NODES: &'static [u8] = &$nodes;
             const CORE: usize = $core;
+            const TOGETHER: bool = true;
             type Rest = KoiterRest;
 
             fn rest(&self, x_bar: &Vector<$n>) -> KoiterRest {
@@ -57,6 +59,25 @@ macro_rules! face_stencil {
                 out: &mut Matrix<$n, $n>,
             ) {
                 self.write_hessian(x, before, rest, curvature, out);
+            }
+
+            fn energy_together(faces: &Together<'_, Self, $n>) -> Option<[f64; LANES]> {
+                Self::energies(faces)
+            }
+
+            fn gradient_together(
+                faces: &Together<'_, Self, $n>,
+                out: &mut [f64],
+            ) -> Option<[f64; LANES]> {
+                Self::gradients(faces, out)
+            }
+
+            fn hessian_together(
+                faces: &Together<'_, Self, $n>,
+                curvature: Curvature,
+                out: &mut [f64],
+            ) -> bool {
+                Self::hessians(faces, curvature, out)
             }
 
             fn mixed_hessian(&self, x: &Vector<$n>, x_bar: &Vector<$n>) -> Matrix<$n, $n> {

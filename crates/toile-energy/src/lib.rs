@@ -32,7 +32,9 @@ mod edge;
 mod gravity;
 mod hinge;
 mod koiter;
+mod koiter_law;
 mod koiter_stencil;
+mod koiter_wide;
 mod moment;
 mod stencil;
 mod stiffness;
@@ -44,11 +46,14 @@ pub use area::AreaStretch;
 pub use edge::EdgeStretch;
 pub use gravity::Gravity;
 pub use hinge::HingeBend;
+pub use koiter::{KoiterFace, Membrane, principal_values};
+pub use koiter_law::KoiterRest;
 #[doc(hidden)]
-pub use koiter::positive_part;
-pub use koiter::{KoiterFace, KoiterRest, Membrane, principal_values};
+pub use koiter_law::positive_part;
 pub use moment::EdgeMoment;
-pub use stencil::{Curvature, MaterialEnergy, StencilEnergy, check_derivatives, check_material};
+pub use stencil::{
+    Curvature, MaterialEnergy, StencilEnergy, Together, check_derivatives, check_material,
+};
 pub use stiffness::{ShellStiffness, orthotropic_3d};
 pub use thread::Thread;
 pub use tie::Tie;

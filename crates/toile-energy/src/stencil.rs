@@ -1,5 +1,6 @@
 //! What every energy offers, and the check every energy passes.
 
+use toile_num::lanes::LANES;
 use toile_num::{
     Dual, Matrix, Scalar, ScalarFunction, Vector, assert_close, gradient_of, hessian_of,
 };
@@ -14,6 +15,19 @@ pub enum Curvature {
     Positive,
 }
 
+/// [`LANES`] stencils to be worked on together.
+#[derive(Debug)]
+pub struct Together<'a, E: StencilEnergy<N>, const N: usize> {
+    /// Their energies.
+    pub energies: [&'a E; LANES],
+    /// Their rest quantities.
+    pub rests: [&'a E::Rest; LANES],
+    /// Their coordinates, those of one number side by side.
+    pub x: &'a [[f64; LANES]; N],
+    /// Their coordinates before the last move, where [`StencilEnergy::secant_hessian`] is asked for.
+    pub before: Option<&'a [[f64; LANES]; N]>,
+}
+
 /// Energy of one stencil with `N` coordinates, current x and rest x̄.
 ///
 /// What depends on x̄ alone can be kept in `Rest`, an explicit function of x̄.
@@ -25,6 +39,8 @@ pub trait StencilEnergy<const N: usize> {
     const TRANSLATION_INVARIANT: bool = true;
     /// Whether the energy is linear in x, so that its Hessian need not be assembled.
     const LINEAR: bool = false;
+    /// Whether several stencils can be worked on together, as [`StencilEnergy::energy_together`] does.
+    const TOGETHER: bool = false;
     /// How many of its nodes, the first ones, the stiff part of the energy joins: what it says of pairs with others is weak,
     /// as bending is beside stretching. All of them by default.
     const CORE: usize = Self::NODES.len();
@@ -71,6 +87,34 @@ pub trait StencilEnergy<const N: usize> {
             None => self.hessian(x, rest, curvature),
             Some(before) => self.secant_hessian(x, before, rest, curvature),
         };
+    }
+    /// E of [`LANES`] stencils at once, or `None` where they must be taken one by one; so for the two below.
+    fn energy_together(_stencils: &Together<'_, Self, N>) -> Option<[f64; LANES]>
+    where
+        Self: Sized,
+    {
+        None
+    }
+    /// ∂E/∂x of [`LANES`] stencils at once, the numbers of one coordinate side by side; E, which comes with it, is returned.
+    fn gradient_together(
+        _stencils: &Together<'_, Self, N>,
+        _out: &mut [f64],
+    ) -> Option<[f64; LANES]>
+    where
+        Self: Sized,
+    {
+        None
+    }
+    /// [`StencilEnergy::hessian_into`] of [`LANES`] stencils at once, the numbers of one entry side by side.
+    fn hessian_together(
+        _stencils: &Together<'_, Self, N>,
+        _curvature: Curvature,
+        _out: &mut [f64],
+    ) -> bool
+    where
+        Self: Sized,
+    {
+        false
     }
     /// ∂²E/∂x∂x̄ \[N/m\], row x, column x̄.
     fn mixed_hessian(&self, x: &Vector<N>, x_bar: &Vector<N>) -> Matrix<N, N>;

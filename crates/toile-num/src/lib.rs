@@ -5,6 +5,7 @@
 
 mod check;
 mod dual;
+pub mod lanes;
 pub mod parallel;
 pub mod words;
 

@@ -8,13 +8,12 @@
 use std::sync::Arc;
 
 use toile_energy::Curvature;
-use toile_num::Matrix;
 use toile_num::parallel::for_chunks;
 use toile_solve::{NodeGraph, Ordering, SolveError, SymmetricPattern, elimination_order};
 
 use crate::State;
 use crate::mixed::{MixedPattern, MixedSink};
-use crate::stencils::{NO_NODE, Sink, Stencils};
+use crate::stencils::{NO_NODE, Stencils};
 
 /// About this many unknowns make one task: large enough that few stencils lie on a cut, small
 /// enough that two cores always have work.
@@ -23,11 +22,20 @@ const UNKNOWNS_PER_TASK: usize = 8000;
 /// A pair of stencil nodes of which one is absent.
 const NOWHERE: u32 = u32::MAX;
 
+/// Where the block of two nodes is in the lower triangle.
+#[derive(Clone, Copy)]
+struct Slot {
+    /// Index in the values of the first entry of each column of the block; the diagonal block has its lower triangle only.
+    /// [`NOWHERE`] for what is absent.
+    starts: [u32; 3],
+    /// Whether the rows of the block are those of the second node.
+    flipped: bool,
+}
+
 /// Where the stencils of one group go.
 struct Scatter {
-    /// For each stencil and pair of its nodes (i, j ≤ i), row by row: index in the values of the first entry of
-    /// their block of the lower triangle, or [`NOWHERE`].
-    slots: Vec<u32>,
+    /// For each stencil and pair of its nodes (i, j ≤ i), row by row.
+    slots: Vec<Slot>,
     /// For each task, the stencils that touch it, in order.
     elements: Vec<Vec<u32>>,
 }
@@ -90,28 +98,33 @@ impl Assembly {
         Ok(Self { pattern: Arc::new(pattern), first, graph, core, sizes, scatters, tasks })
     }
 
-    /// Σ scale · ∂E/∂x over the groups, written to `out`.
+    /// Σ scale · ∂E/∂x over the groups, written to `out`; returns Σ scale · E if that is asked for, else zero.
     pub(crate) fn gradient(
         &self,
         groups: &[Box<dyn Stencils>],
         scales: &[f64],
         state: &State,
+        with_energy: bool,
         out: &mut [f64],
-    ) {
-        for_chunks(&mut self.split(out, |t| self.tasks[t]), 1, |t, part| {
-            let rows = &mut *part[0];
+    ) -> f64 {
+        let parts = self.split(out, |t| self.tasks[t]);
+        let mut parts: Vec<(&mut [f64], f64)> = parts.into_iter().map(|rows| (rows, 0.0)).collect();
+        for_chunks(&mut parts, 1, |t, part| {
+            let (rows, energy) = &mut part[0];
             rows.fill(0.0);
             for (g, group) in groups.iter().enumerate() {
                 let mut sink = GradientSink {
-                    group: &**group,
                     first: &self.first,
                     begin: self.tasks[t],
                     rows,
                     scale: scales[g],
+                    energy: with_energy.then_some(0.0),
                 };
                 group.gradient(state, &self.first, &self.scatters[g].elements[t], &mut sink);
+                *energy += sink.energy.unwrap_or(0.0);
             }
         });
+        parts.iter().map(|(_, energy)| energy).sum()
     }
 
     /// Σ scale · ∂²E/∂x² over the groups into the values of the pattern. Rows and columns of
@@ -149,7 +162,6 @@ impl Assembly {
                 let mut sink = HessianSink {
                     assembly: self,
                     slots: &self.scatters[g].slots,
-                    columns: self.tasks[t]..self.tasks[t + 1],
                     offset,
                     values,
                     fixed,
@@ -235,13 +247,19 @@ impl Scatter {
             }
             for (i, &a) in nodes.iter().enumerate() {
                 for &b in &nodes[..=i] {
-                    let slot = if a == NO_NODE || b == NO_NODE {
-                        None
-                    } else {
+                    let mut slot = Slot { starts: [NOWHERE; 3], flipped: false };
+                    if a != NO_NODE && b != NO_NODE {
                         let (a, b) = (first[a as usize], first[b as usize]);
-                        pattern.position(a.max(b), a.min(b))
-                    };
-                    slots.push(slot.map_or(NOWHERE, |s| s as u32));
+                        slot.flipped = a < b;
+                        // The columns of a node have the same rows, each one fewer than the last.
+                        let column = a.min(b);
+                        for c in 0..3.min(pattern.n - column) {
+                            let row = a.max(b).max(column + c);
+                            let at = pattern.position(row, column + c);
+                            slot.starts[c] = at.map_or(NOWHERE, |at| at as u32);
+                        }
+                    }
+                    slots.push(slot);
                 }
             }
         }
@@ -249,25 +267,46 @@ impl Scatter {
     }
 }
 
-struct GradientSink<'a> {
-    group: &'a dyn Stencils,
+/// Receives the gradients of one group.
+pub(crate) struct GradientSink<'a> {
     first: &'a [usize],
     begin: usize,
     rows: &'a mut [f64],
     scale: f64,
+    /// Sum of the energies, where they are asked for.
+    energy: Option<f64>,
 }
 
-impl Sink for GradientSink<'_> {
-    fn take(&mut self, element: usize, block: &[f64]) {
+impl GradientSink<'_> {
+    /// Whether the energy of a stencil with this first node is to be counted: only by the task the node belongs to.
+    pub(crate) fn counts(&self, node: u32) -> bool {
+        self.energy.is_some()
+            && self.first[node as usize].wrapping_sub(self.begin) < self.rows.len()
+    }
+
+    pub(crate) fn count(&mut self, energy: f64) {
+        if let Some(sum) = &mut self.energy {
+            *sum += self.scale * energy;
+        }
+    }
+
+    /// Adds the gradient of a stencil, every `STRIDE`-th number of `block`.
+    #[inline(always)]
+    pub(crate) fn take<const K: usize, const STRIDE: usize>(
+        &mut self,
+        nodes: &[u32; K],
+        sizes: &'static [u8],
+        block: &[f64],
+    ) {
         let mut at = 0;
-        for (&node, &size) in self.group.nodes(element).iter().zip(self.group.node_sizes()) {
+        for (&node, &size) in nodes.iter().zip(sizes) {
             let size = size as usize;
             if node != NO_NODE {
-                let begin = self.first[node as usize];
-                if begin >= self.begin && begin < self.begin + self.rows.len() {
-                    let rows = &mut self.rows[begin - self.begin..][..size];
-                    for (row, value) in rows.iter_mut().zip(&block[at..at + size]) {
-                        *row += self.scale * value;
+                // Below the first row of the task this wraps to a large number.
+                let row = self.first[node as usize].wrapping_sub(self.begin);
+                if row < self.rows.len() {
+                    for (k, row) in self.rows[row..][..size].iter_mut().enumerate() {
+                        *row += self.scale * block[(at + k) * STRIDE];
                     }
                 }
             }
@@ -279,8 +318,7 @@ impl Sink for GradientSink<'_> {
 /// Receives the Hessians of one group.
 pub(crate) struct HessianSink<'a> {
     assembly: &'a Assembly,
-    slots: &'a [u32],
-    columns: std::ops::Range<usize>,
+    slots: &'a [Slot],
     offset: usize,
     values: &'a mut [f64],
     fixed: &'a [bool],
@@ -295,116 +333,101 @@ impl HessianSink<'_> {
     /// `entry(r, c)` is the entry in row r of the node with the rows and column c of the other.
     fn add_any(
         &mut self,
-        slot: usize,
+        starts: &[u32; 3],
         [row, column]: [usize; 2],
         [row_size, column_size]: [usize; 2],
         entry: impl Fn(usize, usize) -> f64,
     ) {
-        let col_ptr = &self.assembly.pattern.col_ptr;
         for c in 0..column_size {
             if self.fixed[column + c] {
                 continue;
             }
-            let at = slot - col_ptr[column] + col_ptr[column + c] - c - self.offset;
+            let at = starts[c] as usize - self.offset;
             // Later columns of a node lack the entries above their diagonal.
             let skip = if row == column { c } else { 0 };
             for r in skip..row_size {
                 if !self.fixed[row + r] {
-                    self.values[at + r] += self.scale * entry(r, c);
+                    self.values[at + r - skip] += self.scale * entry(r, c);
                 }
             }
         }
     }
 
-    /// Adds the Hessian of stencil `element`, of which only the lower triangle is read.
+    /// Adds the N × N Hessian of stencil `element`, of which only the lower triangle is read. Its entries lie in `block` by
+    /// columns, every `STRIDE`-th number.
     #[inline(always)]
-    pub(crate) fn take<const N: usize, const K: usize>(
+    pub(crate) fn take<const N: usize, const K: usize, const STRIDE: usize>(
         &mut self,
         element: usize,
         nodes: &[u32; K],
         sizes: &'static [u8],
-        block: &Matrix<N, N>,
+        block: &[f64],
     ) {
-        let (block, dimension) = (block.as_slice(), N);
-        let (first, col_ptr) = (&self.assembly.first, &self.assembly.pattern.col_ptr);
         let pairs = K * (K + 1) / 2;
         let slots = &self.slots[element * pairs..][..pairs];
         let checked = nodes.iter().any(|&n| n != NO_NODE && self.held[n as usize]);
-        let scale = self.scale;
+        let (scale, offset) = (self.scale, self.offset);
         let (mut pair, mut row_at) = (0, 0);
         for i in 0..K {
             let row_size = sizes[i] as usize;
             let mut column_at = 0;
             for j in 0..=i {
                 let column_size = sizes[j] as usize;
-                let slot = slots[pair];
+                let Slot { starts, flipped } = slots[pair];
                 // First entry of the block in the stencil's matrix.
-                let from = column_at * dimension + row_at;
+                let from = column_at * N + row_at;
+                let entry = |p: usize, q: usize| block[(from + q * N + p) * STRIDE];
                 pair += 1;
                 column_at += column_size;
-                if slot == NOWHERE {
+                // What is absent or belongs to another task lies outside.
+                if (starts[0] as usize).wrapping_sub(offset) >= self.values.len() {
                     continue;
                 }
-                let slot = slot as usize;
-                let (a, b) = (first[nodes[i] as usize], first[nodes[j] as usize]);
-                let column = a.min(b);
-                if !self.columns.contains(&column) {
-                    continue;
-                }
-                let at = slot - self.offset;
-                // Each column of a node is one entry shorter than the last.
-                let length = col_ptr[column + 1] - col_ptr[column];
-                let mut add = |at: usize, entries: &[f64]| {
+                let mut add = |c: usize, entries: &[f64]| {
+                    let at = starts[c] as usize - offset;
                     for (value, e) in self.values[at..][..entries.len()].iter_mut().zip(entries) {
                         *value += scale * e;
                     }
                 };
-                let simple = !checked && (a != b || i == j);
+                let simple = !checked && (i == j || nodes[i] != nodes[j]);
                 if simple && row_size == 3 && column_size == 3 {
                     // Nearly all blocks are these.
                     let column = |q: usize| {
-                        let c = &block[from + q * dimension..][..3];
-                        [c[0], c[1], c[2]]
+                        let c = &block[(from + q * N) * STRIDE..][..2 * STRIDE + 1];
+                        [c[0], c[STRIDE], c[2 * STRIDE]]
                     };
                     let mut c = [column(0), column(1), column(2)];
-                    if a < b {
+                    if flipped {
                         c = [0, 1, 2].map(|p| [c[0][p], c[1][p], c[2][p]]);
                     }
-                    add(at, &c[0]);
-                    if i != j {
-                        add(at + length - 1, &c[1]);
-                        add(at + 2 * length - 3, &c[2]);
-                    } else {
-                        add(at + length, &c[1][1..]);
-                        add(at + 2 * length - 1, &c[2][2..]);
-                    }
+                    let skip = usize::from(i == j);
+                    add(0, &c[0]);
+                    add(1, &c[1][skip..]);
+                    add(2, &c[2][2 * skip..]);
                 } else if simple && row_size == 1 && column_size == 3 {
-                    let row = [0, 1, 2].map(|q| block[from + q * dimension]);
-                    if a < b {
-                        add(at, &row);
+                    let row = [0, 1, 2].map(|q| entry(0, q));
+                    if flipped {
+                        add(0, &row);
                     } else {
-                        add(at, &row[..1]);
-                        add(at + length - 1, &row[1..2]);
-                        add(at + 2 * length - 3, &row[2..]);
+                        add(0, &row[..1]);
+                        add(1, &row[1..2]);
+                        add(2, &row[2..]);
                     }
                 } else if simple && row_size == 1 && column_size == 1 {
-                    add(at, &block[from..from + 1]);
-                } else if a != b {
-                    let entry = |p: usize, q: usize| block[from + q * dimension + p];
-                    if a > b {
-                        self.add_any(slot, [a, b], [row_size, column_size], entry);
-                    } else {
-                        let turned = |r, c| entry(c, r);
-                        self.add_any(slot, [b, a], [column_size, row_size], turned);
-                    }
+                    add(0, &[entry(0, 0)]);
                 } else {
-                    let size = [row_size, row_size];
-                    let entry = |p: usize, q: usize| block[from + q * dimension + p];
-                    if i == j {
-                        self.add_any(slot, [a, a], size, entry);
+                    let [a, b] = [i, j].map(|k| self.assembly.first[nodes[k] as usize]);
+                    if a > b {
+                        self.add_any(&starts, [a, b], [row_size, column_size], entry);
+                    } else if a < b {
+                        let turned = |r, c| entry(c, r);
+                        self.add_any(&starts, [b, a], [column_size, row_size], turned);
+                    } else if i == j {
+                        self.add_any(&starts, [a, a], [row_size, row_size], entry);
                     } else {
                         // One node in two places of the stencil: both halves fall on its diagonal block.
-                        self.add_any(slot, [a, a], size, |p, q| entry(p, q) + entry(q, p));
+                        let both = |p, q| entry(p, q) + entry(q, p);
+                        self.add_any(&starts, [a, a], [row_size, row_size], both);
                     }
                 }
             }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use toile_solve::NodeGraph;
 
-use crate::stencils::{NO_NODE, Sink, Stencils};
+use crate::stencils::{NO_NODE, Stencils};
 
 /// Compressed columns of ∂²E/∂x∂x̄: rows are unknowns, columns their rest values.
 ///
@@ -88,8 +88,9 @@ pub(crate) struct MixedSink<'a> {
     pub(crate) scale: f64,
 }
 
-impl Sink for MixedSink<'_> {
-    fn take(&mut self, element: usize, block: &[f64]) {
+impl MixedSink<'_> {
+    /// Adds the mixed Hessian of stencil `element`, by columns.
+    pub(crate) fn take(&mut self, element: usize, block: &[f64]) {
         let (nodes, sizes) = (self.group.nodes(element), self.group.node_sizes());
         let dimension: usize = sizes.iter().map(|&s| s as usize).sum();
         let mut column_at = 0;

@@ -283,7 +283,7 @@ impl Model {
             self.roles.iter().map(|r| if *r == Role::Load { -1.0 } else { 0.0 }).collect();
         let mut out = vec![0.0; self.len()];
         // Loads are linear in x unless they follow the shape; at the start they are what they are.
-        self.assembly.gradient(&self.groups, &scales, &self.start, &mut out);
+        self.assembly.gradient(&self.groups, &scales, &self.start, false, &mut out);
         for (f, external) in out.iter_mut().zip(&self.external) {
             *f += external;
         }
@@ -366,10 +366,22 @@ impl Model {
 
     /// ∂E/∂x \[N\] at all unknowns; at fixed ones it is minus the reaction of the support.
     pub fn gradient(&self, state: &State, out: &mut [f64]) {
-        self.assembly.gradient(&self.groups, &self.scales(), state, out);
+        self.assembly.gradient(&self.groups, &self.scales(), state, false, out);
         for (g, f) in out.iter_mut().zip(&self.external) {
             *g -= self.load * f;
         }
+    }
+
+    /// [`Model::gradient`], and [`Model::energy`], which costs little beside it. The two sums of the energy differ by rounding:
+    /// compare only what comes from one of them.
+    pub fn energy_and_gradient(&self, state: &State, out: &mut [f64]) -> f64 {
+        let energy = self.assembly.gradient(&self.groups, &self.scales(), state, true, out);
+        let mut work = 0.0;
+        for ((g, f), x) in out.iter_mut().zip(&self.external).zip(state.coordinates()) {
+            *g -= self.load * f;
+            work += f * x;
+        }
+        energy - self.load * work
     }
 
     /// ∂²E/∂x² \[N/m\] in the values of [`Model::pattern`]; fixed unknowns have rows of the identity.

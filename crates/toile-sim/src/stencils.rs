@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
-use toile_energy::{Curvature, StencilEnergy};
+use toile_energy::{Curvature, StencilEnergy, Together};
+use toile_num::lanes::LANES;
 use toile_num::parallel::map;
 use toile_num::{Dual, Matrix, Vector};
 
 use crate::State;
-use crate::assembly::HessianSink;
+use crate::assembly::{GradientSink, HessianSink};
+use crate::mixed::MixedSink;
 
 /// Marks a node a stencil does not have (the neighbour across a border).
 pub const NO_NODE: u32 = u32::MAX;
@@ -21,12 +23,6 @@ pub enum Role {
     Load,
 }
 
-/// Receives the derivatives of one stencil after another.
-pub(crate) trait Sink {
-    /// `block` is a gradient or a mixed Hessian (column-major) in the coordinates of stencil `element`.
-    fn take(&mut self, element: usize, block: &[f64]);
-}
-
 /// A group of stencils with the energy hidden.
 pub(crate) trait Stencils: Send + Sync {
     fn len(&self) -> usize;
@@ -37,7 +33,13 @@ pub(crate) trait Stencils: Send + Sync {
     /// How many nodes the stiff part joins.
     fn core(&self) -> usize;
     fn energy(&self, state: &State, first: &[usize], elements: Range<usize>) -> f64;
-    fn gradient(&self, state: &State, first: &[usize], elements: &[u32], sink: &mut dyn Sink);
+    fn gradient(
+        &self,
+        state: &State,
+        first: &[usize],
+        elements: &[u32],
+        sink: &mut GradientSink<'_>,
+    );
     fn hessian(
         &self,
         state: &State,
@@ -56,7 +58,7 @@ pub(crate) trait Stencils: Send + Sync {
         rest: &State,
         first: &[usize],
         elements: &[u32],
-        sink: &mut dyn Sink,
+        sink: &mut MixedSink<'_>,
     );
     /// Adds `scale` times the third derivative, contracted as in [`crate::Model::third_derivative`].
     fn third_derivative(
@@ -133,6 +135,58 @@ impl<E: StencilEnergy<N>, const N: usize, const K: usize> Group<E, N, K> {
         }
         x
     }
+
+    /// Coordinates of the stencils of one group of lanes. The last group may be short: its lanes are filled up, so that a stencil is
+    /// computed by the same arithmetic wherever it stands.
+    fn gather_lanes(
+        &self,
+        state: &State,
+        first: &[usize],
+        group: &[u32; LANES],
+        x: &mut [[f64; LANES]; N],
+    ) {
+        for (l, &e) in group.iter().enumerate() {
+            let nodes = &self.nodes[e as usize];
+            let origin = first[nodes[0] as usize];
+            let mut at = 0;
+            for (k, &node) in nodes.iter().enumerate() {
+                let size = E::NODES[k] as usize;
+                if node == NO_NODE {
+                    x[at..at + size].iter_mut().for_each(|x| x[l] = 0.0);
+                } else if E::TRANSLATION_INVARIANT && size == 3 {
+                    let p = state.relative(first[node as usize], origin);
+                    for c in 0..3 {
+                        x[at + c][l] = p[c];
+                    }
+                } else {
+                    let begin = first[node as usize];
+                    for c in 0..size {
+                        x[at + c][l] = state.coordinates()[begin + c];
+                    }
+                }
+                at += size;
+            }
+        }
+    }
+
+    fn together<'a>(
+        &'a self,
+        group: &[u32; LANES],
+        x: &'a [[f64; LANES]; N],
+        before: Option<&'a [[f64; LANES]; N]>,
+    ) -> Together<'a, E, N> {
+        Together {
+            energies: group.map(|e| &self.energies[e as usize]),
+            rests: group.map(|e| &self.rests[e as usize]),
+            x,
+            before,
+        }
+    }
+}
+
+/// A group of lanes; where there are fewer, the last fills the others.
+fn filled(group: &[u32]) -> [u32; LANES] {
+    std::array::from_fn(|l| group[l.min(group.len() - 1)])
 }
 
 impl<E, const N: usize, const K: usize> Stencils for Group<E, N, K>
@@ -160,19 +214,64 @@ where
     }
 
     fn energy(&self, state: &State, first: &[usize], elements: Range<usize>) -> f64 {
-        elements
-            .map(|e| {
-                let x = Self::gather(state, first, &self.nodes[e]);
-                self.energies[e].energy(&x, &self.rests[e])
-            })
-            .sum()
+        let one = |e: usize| {
+            let x = Self::gather(state, first, &self.nodes[e]);
+            self.energies[e].energy(&x, &self.rests[e])
+        };
+        if !E::TOGETHER {
+            return elements.map(one).sum();
+        }
+        let mut x = [[0.0; LANES]; N];
+        let mut sum = 0.0;
+        for begin in elements.clone().step_by(LANES) {
+            let end = (begin + LANES).min(elements.end);
+            let group = std::array::from_fn(|l| (begin + l).min(end - 1) as u32);
+            self.gather_lanes(state, first, &group, &mut x);
+            sum += match E::energy_together(&self.together(&group, &x, None)) {
+                Some(energies) => energies[..end - begin].iter().sum::<f64>(),
+                None => (begin..end).map(one).sum::<f64>(),
+            };
+        }
+        sum
     }
 
-    fn gradient(&self, state: &State, first: &[usize], elements: &[u32], sink: &mut dyn Sink) {
-        for &e in elements {
-            let e = e as usize;
+    fn gradient(
+        &self,
+        state: &State,
+        first: &[usize],
+        elements: &[u32],
+        sink: &mut GradientSink<'_>,
+    ) {
+        let one = |e: usize, sink: &mut GradientSink<'_>| {
             let x = Self::gather(state, first, &self.nodes[e]);
-            sink.take(e, self.energies[e].gradient(&x, &self.rests[e]).as_slice());
+            let gradient = self.energies[e].gradient(&x, &self.rests[e]);
+            sink.take::<K, 1>(&self.nodes[e], E::NODES, gradient.as_slice());
+            if sink.counts(self.nodes[e][0]) {
+                sink.count(self.energies[e].energy(&x, &self.rests[e]));
+            }
+        };
+        if !E::TOGETHER {
+            return elements.iter().for_each(|&e| one(e as usize, sink));
+        }
+        let mut x = [[0.0; LANES]; N];
+        let mut entries = [[0.0; LANES]; N];
+        for elements in elements.chunks(LANES) {
+            let group = filled(elements);
+            self.gather_lanes(state, first, &group, &mut x);
+            let together = self.together(&group, &x, None);
+            let done = E::gradient_together(&together, entries.as_flattened_mut());
+            for (l, &e) in elements.iter().enumerate() {
+                let e = e as usize;
+                if let Some(energies) = &done {
+                    let entries = &entries.as_flattened()[l..];
+                    sink.take::<K, LANES>(&self.nodes[e], E::NODES, entries);
+                    if sink.counts(self.nodes[e][0]) {
+                        sink.count(energies[l]);
+                    }
+                } else {
+                    one(e, sink);
+                }
+            }
         }
     }
 
@@ -186,13 +285,35 @@ where
         sink: &mut HessianSink<'_>,
     ) {
         let mut h = Matrix::<N, N>::zeros();
-        for &e in elements {
-            let e = e as usize;
+        let mut one = |e: usize, sink: &mut HessianSink<'_>| {
             let (energy, rest) = (&self.energies[e], &self.rests[e]);
             let x = Self::gather(state, first, &self.nodes[e]);
             let before = before.map(|before| Self::gather(before, first, &self.nodes[e]));
             energy.hessian_into(&x, before.as_ref(), rest, curvature, &mut h);
-            sink.take(e, &self.nodes[e], E::NODES, &h);
+            sink.take::<N, K, 1>(e, &self.nodes[e], E::NODES, h.as_slice());
+        };
+        if !E::TOGETHER {
+            return elements.iter().for_each(|&e| one(e as usize, sink));
+        }
+        let (mut x, mut x_before) = ([[0.0; LANES]; N], [[0.0; LANES]; N]);
+        let mut entries = vec![0.0; N * N * LANES];
+        for elements in elements.chunks(LANES) {
+            let group = filled(elements);
+            self.gather_lanes(state, first, &group, &mut x);
+            if let Some(before) = before {
+                self.gather_lanes(before, first, &group, &mut x_before);
+            }
+            let together = self.together(&group, &x, before.map(|_| &x_before));
+            let done = E::hessian_together(&together, curvature, &mut entries);
+            for (l, &e) in elements.iter().enumerate() {
+                let e = e as usize;
+                if done {
+                    let nodes = &self.nodes[e];
+                    sink.take::<N, K, LANES>(e, nodes, E::NODES, &entries[l..]);
+                } else {
+                    one(e, sink);
+                }
+            }
         }
     }
 
@@ -207,7 +328,7 @@ where
         rest: &State,
         first: &[usize],
         elements: &[u32],
-        sink: &mut dyn Sink,
+        sink: &mut MixedSink<'_>,
     ) {
         for &e in elements {
             let e = e as usize;

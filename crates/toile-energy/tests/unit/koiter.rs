@@ -1,9 +1,9 @@
 use toile_energy::{
-    Curvature, KoiterFace, Membrane, ShellStiffness, StencilEnergy, check_derivatives,
-    check_material, positive_part,
+    Curvature, KoiterFace, KoiterRest, Membrane, ShellStiffness, StencilEnergy, Together,
+    check_derivatives, check_material, positive_part,
 };
 use toile_geometry::measure::{EdgeRule, NormalRule};
-use toile_num::{Matrix, Vector};
+use toile_num::{Matrix, Vector, assert_close};
 
 const INSIDE: EdgeRule = EdgeRule { fold: 0.5, turn: 1.0 };
 const OTHER: EdgeRule = EdgeRule { fold: 0.5, turn: -1.0 };
@@ -94,6 +94,83 @@ fn what_assembly_reads_is_the_lower_triangle() {
             assert_eq!(expected, expected.transpose());
         }
     }
+}
+
+/// Four faces that differ in shape, rest shape and borders: what comes of them together and one by one.
+fn check_together<const N: usize>(normals: NormalRule, kinds: [[EdgeRule; 3]; 4])
+where
+    KoiterFace: StencilEnergy<N, Rest = KoiterRest>,
+{
+    let faces = kinds.map(|edges| face(normals, edges, Membrane::StVenantKirchhoff));
+    let cut = |x: &Vector<21>| Vector::<N>::from_fn(|i, _| x[i]);
+    let moved = |x: Vector<21>, l: usize| cut(&x.map(|v| v + 0.03 * (7.0 * v + l as f64).sin()));
+    let x: [Vector<N>; 4] = std::array::from_fn(|l| moved(strained(), l));
+    let before: [Vector<N>; 4] = std::array::from_fn(|l| moved(strained(), l + 4));
+    let rests = std::array::from_fn::<_, 4, _>(|l| faces[l].rest(&moved(at_rest(), l)));
+    let side_by_side = |x: &[Vector<N>; 4]| {
+        std::array::from_fn::<_, N, _>(|i| [x[0][i], x[1][i], x[2][i], x[3][i]])
+    };
+    let (lanes, lanes_before) = (side_by_side(&x), side_by_side(&before));
+    for secant in [false, true] {
+        let together = Together {
+            energies: faces.each_ref(),
+            rests: rests.each_ref(),
+            x: &lanes,
+            before: secant.then_some(&lanes_before),
+        };
+        let Some(energies) = KoiterFace::energy_together(&together) else {
+            println!("skipped: this processor has no registers of four numbers");
+            return;
+        };
+        let mut gradients = [[f64::NAN; 4]; N];
+        let beside = KoiterFace::gradient_together(&together, gradients.as_flattened_mut());
+        assert_eq!(beside, Some(energies));
+        for l in 0..4 {
+            let expected = faces[l].energy(&x[l], &rests[l]);
+            assert!((energies[l] - expected).abs() <= 1e-14 * expected.abs());
+            let found = Vector::<N>::from_fn(|i, _| gradients[i][l]);
+            assert_close("gradient", &found, &faces[l].gradient(&x[l], &rests[l]), 1e-13);
+        }
+        for curvature in [Curvature::Exact, Curvature::Positive] {
+            let mut hessians = vec![f64::NAN; N * N * 4];
+            assert!(KoiterFace::hessian_together(&together, curvature, &mut hessians));
+            for l in 0..4 {
+                let found = Matrix::<N, N>::from_fn(|i, j| hessians[(j * N + i) * 4 + l]);
+                let mut expected = Matrix::<N, N>::zeros();
+                let before = secant.then_some(&before[l]);
+                faces[l].hessian_into(&x[l], before, &rests[l], curvature, &mut expected);
+                let (found, expected) = (found.lower_triangle(), expected.lower_triangle());
+                assert_close("hessian", &found, &expected, 1e-13);
+            }
+        }
+    }
+}
+
+#[test]
+fn faces_together_are_those_one_by_one() {
+    for normals in [NormalRule::Sin, NormalRule::Tan] {
+        let kinds = [
+            [INSIDE, OTHER, BORDER],
+            [CLAMP, INSIDE, INSIDE],
+            [BORDER, BORDER, OTHER],
+            [OTHER, CLAMP, INSIDE],
+        ];
+        check_together::<21>(normals, kinds);
+    }
+    let kinds = [[MEAN, MEAN, MEAN], [FREE, MEAN, CLAMP], [CLAMP, FREE, FREE], [FREE, FREE, MEAN]];
+    check_together::<18>(NormalRule::Average, kinds);
+}
+
+#[test]
+fn faces_of_another_law_are_taken_one_by_one() {
+    let [quadratic, other] = [Membrane::StVenantKirchhoff, Membrane::NeoHookean]
+        .map(|membrane| face(NormalRule::Average, [MEAN; 3], membrane));
+    let (x, x_bar) = (points(&strained()), points(&at_rest()));
+    let rest = quadratic.rest(&x_bar);
+    let lanes = std::array::from_fn(|i| [x[i]; 4]);
+    let energies = [&quadratic, &quadratic, &other, &quadratic];
+    let together = Together { energies, rests: [&rest; 4], x: &lanes, before: None };
+    assert!(<KoiterFace as StencilEnergy<18>>::energy_together(&together).is_none());
 }
 
 #[test]

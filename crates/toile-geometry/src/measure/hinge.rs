@@ -33,7 +33,7 @@ const SECOND: [usize; 3] = [3, 1, 2];
 
 /// (sin, cos) of `part` · θ, where θ is the angle of the vector (`cos`, `sin`) of any length.
 #[inline(always)]
-pub(super) fn part_of_angle(sin: f64, cos: f64, part: f64) -> (f64, f64) {
+fn part_of_angle(sin: f64, cos: f64, part: f64) -> (f64, f64) {
     if part == 0.5 {
         let radius = (sin * sin + cos * cos).sqrt();
         // The larger of cos θ/2 and |sin θ/2| first: no cancellation on either side of a right angle.
@@ -45,18 +45,6 @@ pub(super) fn part_of_angle(sin: f64, cos: f64, part: f64) -> (f64, f64) {
         (sin * scale, cos * scale)
     } else {
         (part * sin.atan2(cos)).sin_cos()
-    }
-}
-
-/// [`part_of_angle`] of a vector of length one.
-#[inline(always)]
-pub(super) fn part_of_unit_angle(sin: f64, cos: f64, part: f64) -> (f64, f64) {
-    if part == 0.5 {
-        let half = (0.5 + 0.5 * cos.abs()).sqrt();
-        let other = 0.5 * sin / half;
-        if cos >= 0.0 { (other, half) } else { (half.copysign(sin), other.abs()) }
-    } else {
-        part_of_angle(sin, cos, part)
     }
 }
 

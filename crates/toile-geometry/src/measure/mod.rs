@@ -10,7 +10,7 @@ mod hinge;
 mod wing;
 
 pub use face_hessian::FormDerivatives;
-pub use forms::{EdgeRule, FORM_COORDINATES, FaceForms, NormalRule, forms};
+pub use forms::{EdgeRule, FORM_COORDINATES, FaceForms, FaceStencil, NormalRule, forms};
 pub use hinge::{Hinge, dihedral_angle};
 pub use wing::Wing;
 

@@ -51,15 +51,15 @@ fn check<const N: usize>(normals: NormalRule, rules: [EdgeRule; 3]) {
     let f = FaceForms::new(&x, normals, &rules);
     let stress = q.s + q.t * f.metric();
     let derivatives = FormDerivatives {
-        metric_tangent: q.t,
+        metric_tangent: q.t.into(),
         metric_geometric: [2.0 * stress[0], stress[1], 2.0 * stress[2]],
-        curvature_gradient: q.g + q.c * f.curvature(),
-        curvature_tangent: q.c,
+        curvature_gradient: (q.g + q.c * f.curvature()).into(),
+        curvature_tangent: q.c.into(),
         curvature_second_order: true,
     };
     // Nothing of what was there before may stay in the lower triangle.
     let mut found = Matrix::<N, N>::repeat(f64::NAN);
-    f.hessian_into(&derivatives, &mut found);
+    f.hessian_into::<N>(&derivatives, found.as_mut_slice());
     found.fill_upper_triangle_with_lower_triangle();
     assert_close("hessian", &found, &hessian_of(&q, &x), 1e-12);
 }

@@ -19,8 +19,8 @@ use crate::SimError;
 /// Steps that are remembered.
 const MEMORY: usize = 8;
 
-/// Steps with one matrix at least, as long as they lead down, and at most.
-const PATIENCE: [usize; 2] = [4, 12];
+/// Steps with one matrix at least, as long as they lead down, and at most. A step costs a fifth of a matrix.
+const PATIENCE: [usize; 2] = [8, 16];
 
 /// Length of a step in units of the last above which the matrix is made anew.
 const SLOW: f64 = 0.7;
@@ -252,6 +252,7 @@ impl StageProblem<'_> {
     /// Goes along the step as far as it pays; returns the part taken, zero for none.
     fn go(&self, work: &mut Workspace, delta: &mut [f64]) -> f64 {
         let slope = dot(&work.residual, &work.step);
+        let energy = work.energy;
         let mut scale = 1.0;
         let mut merit = None;
         loop {
@@ -265,10 +266,9 @@ impl StageProblem<'_> {
             if dot(&work.balance, &work.step).abs() <= FLAT * slope.abs() {
                 return scale;
             }
-            let clock = Instant::now();
-            let at = *merit.get_or_insert_with(|| self.merit(&work.before, &[], &work.previous));
-            let there = self.merit(delta, &[], &work.state);
-            work.timings.assembly += clock.elapsed();
+            let at =
+                *merit.get_or_insert_with(|| self.merit(&work.before, &[], &work.previous, energy));
+            let there = self.merit(delta, &[], &work.state, work.energy);
             if there <= at + 1e-4 * scale * slope + 1e-12 * at.abs() {
                 return scale;
             }

@@ -3,27 +3,33 @@
 //! Every integrator is a sequence of implicit stages of one shape (`integrator`). A stage finds the
 //! displacement at which inertia, elasticity and contact forces balance (`stage`, `linear`, `cushion`), Signorini's and
 //! Coulomb's laws included: contacts are rows over the unknowns (`rows`), their stiffness enters one sparse
-//! system with the elastic one (`system`). [`Simulator`] strings stages into steps; where no contact forces are found that keep
-//! things apart, what would collide goes together (`zones`).
+//! system with the elastic one (`system`). [`Simulator`] strings stages into steps; it looks for contacts before and after
+//! each (`looking`); where no contact forces are found that keep things apart, what would collide goes together (`fallback`, `zones`).
 
+mod checkpoint;
 mod cushion;
+mod fallback;
 mod free;
 mod held;
 mod integrator;
 mod layout;
 mod linear;
+mod looking;
+mod report;
 mod rows;
 mod simulator;
+mod source;
 mod stage;
 mod surroundings;
 mod system;
 mod zones;
 
+pub use checkpoint::{Checkpoint, Snapshot};
 pub use integrator::Integrator;
+pub use report::{Energies, StepReport};
 pub use rows::{ContactForce, ContactStatus};
-pub use simulator::{
-    Checkpoint, ContactSource, Energies, NoContact, Simulator, Snapshot, StepReport,
-};
+pub use simulator::Simulator;
+pub use source::{ContactSource, NoContact};
 pub use stage::{StageSettings, StageTimings};
 pub use surroundings::Surroundings;
 pub use zones::Collision;

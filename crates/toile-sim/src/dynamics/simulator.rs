@@ -7,134 +7,15 @@ use toile_contact::{Contact, ContactKey};
 use toile_num::Vector;
 
 use super::integrator::{ALPHA, Integrator, Moving, Stage};
-use super::rows::{ContactForce, ContactStatus, Held, Row, at};
+use super::report::{Energies, StepReport};
+use super::rows::{ContactForce, ContactStatus, Held, Row};
+use super::source::ContactSource;
 use super::stage::{Damping, StageProblem, StageReport, StageSettings, StageTimings, Workspace};
 use super::system::System;
-use super::zones::{Collision, Zones};
 use crate::{Model, SimError, State};
-
-/// Finds the contacts of a configuration.
-pub trait ContactSource {
-    /// Appends all contacts nearer than `reach` \[m\] with the vertices at `positions` and everything
-    /// else where it is at `time` \[s\].
-    fn contacts(
-        &mut self,
-        positions: &[Vector<3>],
-        time: f64,
-        reach: f64,
-        out: &mut Vec<Contact>,
-    ) -> Result<(), SimError>;
-
-    /// Part of the straight way from `start` to `end` that can be gone before anything passes through anything:
-    /// one if all of it. The last line of defence, when the contacts have failed.
-    fn safe_part(
-        &mut self,
-        _start: &[Vector<3>],
-        _end: &[Vector<3>],
-        _from: f64,
-        _to: f64,
-    ) -> Result<f64, SimError> {
-        Ok(1.0)
-    }
-
-    /// What would collide on the straight way from `start` to `end`, or be deeper in a collider at its end than it was.
-    fn collisions(
-        &mut self,
-        _start: &[Vector<3>],
-        _end: &[Vector<3>],
-        _from: f64,
-        _to: f64,
-    ) -> Result<Vec<Collision>, SimError> {
-        Ok(Vec::new())
-    }
-
-    /// Displacement of a point at `place` that goes with a collider.
-    fn carried(&self, _collider: u32, _place: &Vector<3>, _from: f64, _to: f64) -> Vector<3> {
-        Vector::zeros()
-    }
-
-    /// Told where a step has ended.
-    fn arrived(&mut self, _positions: &[Vector<3>]) {}
-}
-
-/// Nothing to touch.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoContact;
-
-impl ContactSource for NoContact {
-    fn contacts(
-        &mut self,
-        _: &[Vector<3>],
-        _: f64,
-        _: f64,
-        _: &mut Vec<Contact>,
-    ) -> Result<(), SimError> {
-        Ok(())
-    }
-}
-
-/// Energies of a moving model \[J\].
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Energies {
-    /// ½ vᵀMv.
-    pub kinetic: f64,
-    /// Elastic energy and that of the loads.
-    pub potential: f64,
-}
-
-/// How a step went.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct StepReport {
-    /// Newton steps.
-    pub iterations: usize,
-    /// Factorisations.
-    pub factorisations: usize,
-    /// Contacts looked at.
-    pub candidates: usize,
-    /// Contacts that carry force.
-    pub contacts: usize,
-    /// Whether every stage met its tolerances.
-    pub converged: bool,
-    /// Largest acceleration left, in units of the load's.
-    pub residual: f64,
-    /// Largest violation of the law of contact (Alart–Curnier), over the largest force.
-    pub law_error: f64,
-    /// The same, mean over all contacts looked at.
-    pub mean_law_error: f64,
-    /// Parts the step was cut into.
-    pub substeps: usize,
-    /// Parts whose contacts could not be solved: what would have collided in them went together.
-    pub stopped: usize,
-    /// Vertices that went together in these parts.
-    pub held: usize,
-    /// Parts in which nothing could be moved as it should.
-    pub frozen: usize,
-    /// Where the time went.
-    pub timings: StageTimings,
-}
-
-impl StepReport {
-    /// Adds what a later part says.
-    fn absorb(&mut self, part: &Self) {
-        self.iterations += part.iterations;
-        self.factorisations += part.factorisations;
-        self.converged &= part.converged;
-        self.residual = self.residual.max(part.residual);
-        self.law_error = self.law_error.max(part.law_error);
-        self.mean_law_error = self.mean_law_error.max(part.mean_law_error);
-        self.candidates = part.candidates;
-        self.contacts = part.contacts;
-    }
-}
 
 /// Shortest part a step is cut into, as a fraction.
 const SHORTEST: usize = 8;
-
-/// Time in which contacts that are too close recover \[s\].
-const RECOVERY: f64 = 0.02;
-
-/// Longest displacement that counts as one unit, in units of the size.
-const FARTHEST: f64 = 0.01;
 
 /// How often the contacts of a stage are looked for at most.
 const LOOKS: usize = 5;
@@ -142,94 +23,34 @@ const LOOKS: usize = 5;
 /// Violation of the law up to which a step is accepted, in units of the largest force.
 const LAWFUL: f64 = 1e-2;
 
-/// Change of a gap after which the contacts of a stage are looked at again, in units of the fall.
-const CHANGED: f64 = 1e-2;
-
-/// The same where elasticity has not converged: looking again would only stir it.
-const ROUGHLY: f64 = 5e-2;
-
-/// Depth to which edges and faces may be in colliders against what held them \[m\].
-const MISSED: f64 = 1e-4;
-
-/// Whether a contact is that of the inside of an edge or face with a collider.
-fn is_between(contact: &Contact) -> bool {
-    contact.count > 1 && !contact.key.between_layers()
-}
-
-/// Positions and velocities at one time, in the order of the unknowns.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Snapshot {
-    /// \[s\]
-    pub time: f64,
-    /// Coordinates \[m\].
-    pub high: Vec<f64>,
-    /// What they are rounded by \[m\].
-    pub low: Vec<f64>,
-    /// \[m/s\]
-    pub velocity: Vec<f64>,
-}
-
-impl Snapshot {
-    fn moving(&self) -> Moving {
-        Moving {
-            time: self.time,
-            position: State::from_parts(self.high.clone(), self.low.clone()),
-            velocity: self.velocity.clone(),
-        }
-    }
-}
-
-/// What a simulation needs to go on as if it had never stopped.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Checkpoint {
-    /// Where it is.
-    pub now: Snapshot,
-    /// Where it was a step before, if that matters.
-    pub before: Option<Snapshot>,
-    /// Contacts with their forces in space \[N\].
-    pub held: Vec<(ContactKey, [f64; 3], ContactStatus)>,
-    /// Pairs of nodes that contacts have tied, and how many stages ago.
-    pub couplings: Vec<[u32; 3]>,
-}
-
-/// A moment of a simulator, to go back to.
-pub(crate) struct Kept {
-    moving: Moving,
-    before: Option<Moving>,
-    warm: HashMap<ContactKey, Held>,
-    forces: Vec<ContactForce>,
-    contacts: Vec<Contact>,
-    inside: HashMap<ContactKey, f64>,
-}
-
 /// A model in motion.
 pub struct Simulator<S> {
-    model: Model,
-    source: S,
-    integrator: Integrator,
-    settings: StageSettings,
-    damping: Damping,
-    moving: Moving,
-    before: Option<Moving>,
-    forces: Vec<ContactForce>,
-    warm: HashMap<ContactKey, Held>,
-    system: System,
-    work: Workspace,
-    rows: Vec<Row>,
-    contacts: Vec<Contact>,
-    positions: Vec<Vector<3>>,
-    delta: Vec<f64>,
+    pub(super) model: Model,
+    pub(super) source: S,
+    pub(super) integrator: Integrator,
+    pub(super) settings: StageSettings,
+    pub(super) damping: Damping,
+    pub(super) moving: Moving,
+    pub(super) before: Option<Moving>,
+    pub(super) forces: Vec<ContactForce>,
+    pub(super) warm: HashMap<ContactKey, Held>,
+    pub(super) system: System,
+    pub(super) work: Workspace,
+    pub(super) rows: Vec<Row>,
+    pub(super) contacts: Vec<Contact>,
+    pub(super) positions: Vec<Vector<3>>,
+    pub(super) delta: Vec<f64>,
     /// Length of the stage it was found for \[s\], and whether it is a guess for the next.
-    tau: f64,
-    again: bool,
-    owners: HashSet<usize>,
+    pub(super) tau: f64,
+    pub(super) again: bool,
+    pub(super) owners: HashSet<usize>,
     /// Gaps of the edges and faces that were in colliders when the last part of a step ended \[m\].
-    inside: HashMap<ContactKey, f64>,
+    pub(super) inside: HashMap<ContactKey, f64>,
     /// Whether anything touched in a stage of the step.
-    touched: bool,
-    unit: f64,
+    pub(super) touched: bool,
+    pub(super) unit: f64,
     /// Of the model at its start \[m\].
-    size: f64,
+    pub(super) size: f64,
 }
 
 impl<S: ContactSource> Simulator<S> {
@@ -345,55 +166,10 @@ impl<S: ContactSource> Simulator<S> {
         self.energies_of(&self.moving)
     }
 
-    fn energies_of(&self, at: &Moving) -> Energies {
+    pub(super) fn energies_of(&self, at: &Moving) -> Energies {
         let pairs = at.velocity.iter().zip(self.model.masses());
         let kinetic = pairs.map(|(v, m)| 0.5 * m * v * v).sum();
         Energies { kinetic, potential: self.model.energy(&at.position) }
-    }
-
-    /// Everything the next step depends on.
-    pub fn checkpoint(&self) -> Checkpoint {
-        let mut held: Vec<(ContactKey, [f64; 3], ContactStatus)> =
-            self.warm.iter().map(|(key, held)| (*key, held.force.into(), held.status)).collect();
-        held.sort_unstable_by_key(|(key, ..)| *key);
-        let snapshot = |m: &Moving| Snapshot {
-            time: m.time,
-            high: m.position.coordinates().to_vec(),
-            low: m.position.low().to_vec(),
-            velocity: m.velocity.clone(),
-        };
-        Checkpoint {
-            now: snapshot(&self.moving),
-            before: self.before.as_ref().map(snapshot),
-            held,
-            couplings: self.system.couplings(),
-        }
-    }
-
-    /// Goes on from a checkpoint of the same model, to the same bits. `false` if it does not fit.
-    pub fn restore(&mut self, checkpoint: &Checkpoint) -> Result<bool, SimError> {
-        let n = self.model.len();
-        let fits = |s: &Snapshot| [&s.high, &s.low, &s.velocity].iter().all(|a| a.len() == n);
-        if !fits(&checkpoint.now) || !checkpoint.before.as_ref().is_none_or(fits) {
-            return Ok(false);
-        }
-        if !self.system.set_couplings(&self.model, &checkpoint.couplings) {
-            return Ok(false);
-        }
-        self.moving = checkpoint.now.moving();
-        self.before = checkpoint.before.as_ref().map(Snapshot::moving);
-        self.warm = checkpoint
-            .held
-            .iter()
-            .map(|(key, force, status)| (*key, Held { force: (*force).into(), status: *status }))
-            .collect();
-        self.forces.clear();
-        self.gather(&self.moving.position.clone());
-        self.source.arrived(&self.positions);
-        let mut contacts = Vec::new();
-        self.source.contacts(&self.positions, self.moving.time, 0.0, &mut contacts)?;
-        self.remember_depths(&contacts);
-        Ok(true)
     }
 
     /// Takes a step of `h` seconds.
@@ -420,36 +196,6 @@ impl<S: ContactSource> Simulator<S> {
             }
             Err(error) => Err(error),
         }
-    }
-
-    /// What a step changes.
-    pub(crate) fn keep(&self) -> Kept {
-        Kept {
-            moving: self.moving.clone(),
-            before: self.before.clone(),
-            warm: self.warm.clone(),
-            forces: self.forces.clone(),
-            contacts: self.contacts.clone(),
-            inside: self.inside.clone(),
-        }
-    }
-
-    /// Goes back to a moment.
-    pub(crate) fn put_back(&mut self, kept: &Kept) {
-        self.moving.clone_from(&kept.moving);
-        self.before.clone_from(&kept.before);
-        self.warm.clone_from(&kept.warm);
-        self.forces.clone_from(&kept.forces);
-        self.contacts.clone_from(&kept.contacts);
-        self.inside.clone_from(&kept.inside);
-        self.gather(&self.moving.position.clone());
-        self.source.arrived(&self.positions);
-    }
-
-    /// Goes back to a moment to take its step again, a little differently: where that led is the first guess.
-    pub(crate) fn try_again(&mut self, kept: &Kept) {
-        self.put_back(kept);
-        self.again = true;
     }
 
     /// Replaces the dead forces on vertices, numbered as the source of contacts has them \[N\].
@@ -551,13 +297,6 @@ impl<S: ContactSource> Simulator<S> {
         Ok(report)
     }
 
-    /// How deep edges and faces are in colliders, among contacts.
-    fn remember_depths(&mut self, contacts: &[Contact]) {
-        self.inside.clear();
-        let deep = contacts.iter().filter(|c| is_between(c) && c.gap < 0.0);
-        self.inside.extend(deep.map(|c| (c.key, c.gap)));
-    }
-
     /// One step of the integrator, which ends at the time `to`.
     fn take(
         &mut self,
@@ -600,85 +339,7 @@ impl<S: ContactSource> Simulator<S> {
         }
     }
 
-    /// Whether a step that did not converge at least made no energy: what it has more than before came from
-    /// moving colliders.
-    fn spends(&self, from: &Moving, after: &Moving, dt: f64) -> bool {
-        let energy = |at: &Moving| {
-            let energies = self.energies_of(at);
-            energies.kinetic + energies.potential
-        };
-        let given: f64 =
-            self.forces.iter().map(|f| f.force.dot(&f.contact.velocity).max(0.0) * dt).sum();
-        let mass: f64 = self.model.masses().iter().sum::<f64>() / 3.0;
-        // A tenth of what falling through one step would give: rounding of what is not converged.
-        let slack = 0.1 * mass * (self.unit * dt).powi(2);
-        energy(after) <= energy(from) + given + slack
-    }
-
-    fn safe_part(&mut self, from: &Moving, after: &Moving) -> Result<f64, SimError> {
-        let (start, end) =
-            (self.model.positions(&from.position), self.model.positions(&after.position));
-        self.source.safe_part(&start, &end, from.time, after.time)
-    }
-
-    /// Where a part ends that contacts could not keep from colliding: what would collide goes together, the rest as was
-    /// found. Where that makes energy, or nothing was found, everything stays where it is.
-    fn hold_back(
-        &mut self,
-        from: &Moving,
-        found: Option<Moving>,
-        dt: f64,
-        report: &mut StepReport,
-    ) -> Result<Moving, SimError> {
-        let clock = Instant::now();
-        let to = from.time + dt;
-        let start = self.model.positions(&from.position);
-        let unknowns: Vec<usize> =
-            self.model.vertices().iter().map(|&v| self.model.unknown(v)).collect();
-        let masses: Vec<f64> = unknowns.iter().map(|&i| self.model.masses()[i]).collect();
-        let still = Moving { velocity: vec![0.0; from.velocity.len()], ..from.clone() };
-        let mut last = still.clone();
-        for candidate in found.into_iter().chain([still]) {
-            let mut way: Vec<f64> = (0..self.model.len())
-                .map(|i| candidate.position.minus(&from.position, i))
-                .collect();
-            let alone: Vec<Vector<3>> = unknowns.iter().map(|&i| at(&way, i)).collect();
-            let mut zones = Zones::new(unknowns.iter().map(|&i| self.model.fixed()[i]));
-            let mut go = alone.clone();
-            loop {
-                let end: Vec<Vector<3>> = start.iter().zip(&go).map(|(x, d)| x + d).collect();
-                let met = self.source.collisions(&start, &end, from.time, to)?;
-                let mut grown = false;
-                for collision in &met {
-                    grown |= zones.join(collision);
-                }
-                if !grown {
-                    break;
-                }
-                let carry = |c: u32, v: usize| self.source.carried(c, &start[v], from.time, to);
-                go = zones.displacements(&alone, &masses, carry);
-            }
-            for (&i, d) in unknowns.iter().zip(&go) {
-                way[i..i + 3].copy_from_slice(d.as_slice());
-            }
-            let mut after = candidate;
-            from.position.advanced_into(&way, 1.0, &mut after.position);
-            after.velocity = way.iter().map(|d| d / dt).collect();
-            if self.spends(from, &after, dt) {
-                report.held += zones.len();
-                report.frozen += usize::from(zones.len() == unknowns.len());
-                self.work.timings.detection += clock.elapsed();
-                return Ok(after);
-            }
-            last = after;
-        }
-        // Not even what stood still gained nothing: a collider has pushed it, and that work is not counted.
-        report.frozen += 1;
-        self.work.timings.detection += clock.elapsed();
-        Ok(last)
-    }
-
-    fn gather(&mut self, position: &State) {
+    pub(super) fn gather(&mut self, position: &State) {
         self.positions.clear();
         let vertices = self.model.vertices().iter();
         self.positions.extend(vertices.map(|&v| self.model.position(position, v)));
@@ -783,120 +444,5 @@ impl<S: ContactSource> Simulator<S> {
             ..total
         });
         Ok(Moving { time: stage.time, position, velocity })
-    }
-
-    /// How far a vertex falls in a time, within reason: the measure of displacements \[m\].
-    fn fall(&self, tau: f64) -> f64 {
-        (self.unit * tau * tau).min(FARTHEST * self.size)
-    }
-
-    /// Finds the contacts near a position.
-    fn look(&mut self, position: &State, time: f64, tau: f64) -> Result<(), SimError> {
-        let clock = Instant::now();
-        self.gather(position);
-        // What the guess may be wrong by: the fall in a stage, and the last change of velocity once more.
-        let change = self.before.as_ref().map_or(0.0, |before| {
-            let pairs = self.moving.velocity.iter().zip(&before.velocity);
-            pairs.map(|(v, w)| (v - w).abs()).fold(0.0, f64::max)
-        });
-        let reach = 2.0 * self.fall(tau) + tau * change;
-        self.contacts.clear();
-        if self.positions.iter().all(|p| p.iter().all(|x| x.is_finite())) {
-            self.source.contacts(&self.positions, time, reach, &mut self.contacts)?;
-        }
-        self.work.timings.detection += clock.elapsed();
-        Ok(())
-    }
-
-    /// Whether edges or faces are in a collider deeper than what held them allows.
-    fn misses(&self) -> bool {
-        let floors = self.floors();
-        self.contacts.iter().filter(|c| is_between(c)).any(|c| {
-            let floor = floors.get(&c.key).or(self.inside.get(&c.key)).copied().unwrap_or(0.0);
-            c.gap < floor - MISSED
-        })
-    }
-
-    fn floors(&self) -> HashMap<ContactKey, f64> {
-        self.rows.iter().filter(|r| !r.past).map(|r| (r.key(), r.floor)).collect()
-    }
-
-    /// Whether the contacts last looked for show that those solved with have turned, come or gone.
-    fn looks_different(&self, stage: &Stage, solved: &StageReport) -> bool {
-        let part = if solved.converged { CHANGED } else { ROUGHLY };
-        let slack = part * self.fall(stage.tau);
-        let floors = self.floors();
-        let floor = |key: &ContactKey| floors.get(key).copied().unwrap_or(0.0);
-        if self.contacts.iter().any(|c| c.gap < floor(&c.key) - slack) {
-            return true;
-        }
-        let gaps: HashMap<ContactKey, f64> = self.contacts.iter().map(|c| (c.key, c.gap)).collect();
-        let mut closed = self.rows.iter().filter(|r| !r.past && r.status != ContactStatus::Open);
-        closed.any(|r| gaps.get(&r.key()).is_none_or(|gap| (gap - r.floor).abs() > slack))
-    }
-
-    /// Makes rows of the contacts last looked for, at a `first` guess or later.
-    fn adopt(&mut self, position: &State, stage: &Stage, first: bool) {
-        // Vertices that came too close unheld: what is between them may be held with them.
-        let held: HashSet<ContactKey> = self.rows.iter().map(Row::key).collect();
-        let missed: HashSet<u32> = self
-            .contacts
-            .iter()
-            .filter(|c| c.count == 1 && c.gap < 0.0 && !held.contains(&c.key))
-            .map(|c| c.vertices[0])
-            .collect();
-        // Where the cloth turned on what held it, what was in the way before is in the way still.
-        self.rows.retain(|row| row.contact.count > 1 && !row.key().between_layers());
-        for row in &mut self.rows {
-            row.past = true;
-        }
-        let rate = 1.0 / (stage.tau * stage.tau);
-        for contact in &self.contacts {
-            // Between vertices nothing is expected: what comes too close although they are held is found by looking
-            // again.
-            let between = is_between(contact);
-            let expected = !first
-                && contact.gap <= 0.0
-                && !contact.vertices[..contact.count as usize].iter().any(|v| missed.contains(v));
-            if between && !expected && !self.warm.contains_key(&contact.key) {
-                continue;
-            }
-            let mut unknowns = [0; 4];
-            let mut inverse = 0.0;
-            for k in 0..contact.count as usize {
-                let node = self.model.vertices()[contact.vertices[k] as usize];
-                unknowns[k] = self.model.unknown(node);
-                let m = self.model.masses()[unknowns[k]];
-                if !self.model.fixed()[unknowns[k]] && m > 0.0 {
-                    inverse += contact.weights[k] * contact.weights[k] / m;
-                }
-            }
-            if inverse == 0.0 {
-                continue; // nothing in it can move
-            }
-            self.rows.retain(|row| !row.past || row.key() != contact.key || !row.is_near(contact));
-            let mut row = Row::new(*contact, unknowns, position, rate / inverse);
-            // Where the contact was at the start of the step.
-            let start = &self.moving.position;
-            let back = row.sum(start.coordinates()) - row.sum(position.coordinates());
-            let time = stage.time - self.moving.time;
-            let gap = contact.gap + contact.normal.dot(&(back + contact.velocity * time));
-            let gap =
-                if between { self.inside.get(&contact.key).copied().unwrap_or(0.0) } else { gap };
-            if gap < 0.0 {
-                row.allow(gap * (1.0 - time / RECOVERY).max(0.0));
-            }
-            if let Some(held) = self.warm.get(&contact.key) {
-                row.carry(held);
-            }
-            self.rows.push(row);
-        }
-        // Contacts that share vertices are solved together; the others each at its vertex.
-        self.owners.clear();
-        let single = |row: &Row| row.contact.count == 1;
-        let apart = self.rows.iter().all(|row| single(row) && self.owners.insert(row.unknowns[0]));
-        for row in &mut self.rows {
-            row.nodal = apart;
-        }
     }
 }

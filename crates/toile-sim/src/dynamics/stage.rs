@@ -86,6 +86,8 @@ pub(crate) struct Workspace {
     pub(super) previous: State,
     /// Inertia and elasticity: what contacts must carry \[N\].
     pub(super) balance: Vec<f64>,
+    /// Elastic energy and that of the loads at the same place \[J\].
+    pub(super) energy: f64,
     /// What of it no contact carries \[N\].
     pub(super) residual: Vec<f64>,
     pub(super) step: Vec<f64>,
@@ -121,6 +123,7 @@ impl Workspace {
             state: State::new(vec![0.0; n]),
             previous: State::new(vec![0.0; n]),
             balance: vec![0.0; n],
+            energy: 0.0,
             residual: vec![0.0; n],
             step: vec![0.0; n],
             correction: vec![0.0; n],
@@ -169,7 +172,7 @@ impl StageProblem<'_> {
         let clock = Instant::now();
         let (model, stage, tau) = (self.model, self.stage, self.stage.tau);
         stage.base.advanced_into(delta, 1.0, &mut work.state);
-        model.gradient(&work.state, &mut work.balance);
+        work.energy = model.energy_and_gradient(&work.state, &mut work.balance);
         let masses = model.masses();
         for i in 0..delta.len() {
             let v = delta[i] / tau;
@@ -330,6 +333,7 @@ impl StageProblem<'_> {
     ) -> f64 {
         let length = work.step.iter().fold(0.0f64, |a, b| a.max(b.abs())) / self.fall;
         work.before.copy_from_slice(delta);
+        let energy = work.energy;
         let mut merit = None;
         let mut scale = 1.0;
         loop {
@@ -345,10 +349,9 @@ impl StageProblem<'_> {
             if self.size(&work.residual, &work.inertia) <= 0.5 * residual {
                 break;
             }
-            let clock = Instant::now();
-            let at = *merit.get_or_insert_with(|| self.merit(&work.before, rows, &work.previous));
-            let there = self.merit(delta, rows, &work.state);
-            work.timings.assembly += clock.elapsed();
+            let at = *merit
+                .get_or_insert_with(|| self.merit(&work.before, rows, &work.previous, energy));
+            let there = self.merit(delta, rows, &work.state, work.energy);
             if there <= at + 1e-12 * at.abs() {
                 break;
             }
@@ -357,10 +360,10 @@ impl StageProblem<'_> {
         scale * length
     }
 
-    /// Potential of the increment, friction at its present bounds included \[J\].
-    pub(super) fn merit(&self, delta: &[f64], rows: &[Row], state: &State) -> f64 {
+    /// Potential of the increment that leads to `state`, which has this `energy`, friction at its present bounds included \[J\].
+    pub(super) fn merit(&self, delta: &[f64], rows: &[Row], state: &State, energy: f64) -> f64 {
         let (stage, tau) = (self.stage, self.stage.tau);
-        let mut sum = self.model.energy(state);
+        let mut sum = energy;
         for i in 0..delta.len() {
             let m = self.model.masses()[i];
             let v = delta[i] / tau;

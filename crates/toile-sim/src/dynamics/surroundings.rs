@@ -9,7 +9,7 @@ use toile_contact::{
 use toile_geometry::Topology;
 use toile_num::Vector;
 
-use super::simulator::ContactSource;
+use super::source::ContactSource;
 use super::zones::Collision;
 use crate::SimError;
 use crate::seam::{Stitch, tied_vertices};

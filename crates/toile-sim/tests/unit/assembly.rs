@@ -1,4 +1,5 @@
 use toile_energy::{Curvature, Membrane, ShellStiffness};
+use toile_geometry::generate;
 use toile_geometry::measure::NormalRule;
 use toile_geometry::{Topology, Vec3};
 use toile_sim::{ModelBuilder, Shell, ShellMaterial, State};
@@ -64,5 +65,40 @@ fn one_vertex_in_several_places_of_a_stencil_counts_in_all() {
                 assert!(error < 1e-8 * size, "unknown {i}: {} and {expected}", found[i]);
             }
         }
+    }
+}
+
+#[test]
+fn the_energy_beside_the_gradient_counts_every_stencil_once() {
+    // Large enough to be cut into tasks, which share the stencils on the cuts.
+    let mesh = generate::sheet(55, 1.0);
+    for membrane in [Membrane::StVenantKirchhoff, Membrane::NeoHookean] {
+        let ripple =
+            |p: &Vec3| p + Vec3::new(0.0, 0.02 * p.x, 0.05 * (9.0 * p.x + 5.0 * p.y).sin());
+        let shell = Shell {
+            topology: mesh.topology.clone(),
+            positions: mesh.positions.iter().map(ripple).collect(),
+            rest_positions: mesh.positions.clone(),
+            material: ShellMaterial::Koiter {
+                stiffness: ShellStiffness::isotropic(2.0, 0.3, 0.5),
+                normals: NormalRule::Average,
+                membrane,
+                warp: Vec3::x(),
+            },
+            areal_density: 0.1,
+            pins: vec![0],
+            seams: Vec::new(),
+        };
+        let mut builder = ModelBuilder::new();
+        shell.add_to(&mut builder, Vec3::new(0.0, 0.0, -9.81)).unwrap();
+        let mut model = builder.build().unwrap();
+        assert!(model.len() > 8000, "one task only");
+        model.external_mut()[7] = 0.3;
+        let (mut alone, mut beside) = (vec![0.0; model.len()], vec![0.0; model.len()]);
+        model.gradient(model.start(), &mut alone);
+        let found = model.energy_and_gradient(model.start(), &mut beside);
+        let expected = model.energy(model.start());
+        assert!((found - expected).abs() < 1e-12 * expected.abs(), "{found} and {expected}");
+        assert_eq!(alone, beside);
     }
 }

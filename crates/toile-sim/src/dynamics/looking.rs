@@ -1,0 +1,157 @@
+//! Looking for contacts: before a stage is solved, and after, for what has turned, come or gone.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Instant;
+
+use toile_contact::{Contact, ContactKey};
+
+use super::integrator::Stage;
+use super::rows::{ContactStatus, Row};
+use super::simulator::Simulator;
+use super::source::ContactSource;
+use super::stage::StageReport;
+use crate::{SimError, State};
+
+/// Time in which contacts that are too close recover \[s\].
+const RECOVERY: f64 = 0.02;
+
+/// Longest displacement that counts as one unit, in units of the size.
+const FARTHEST: f64 = 0.01;
+
+/// Change of a gap after which the contacts of a stage are looked at again, in units of the fall.
+const CHANGED: f64 = 1e-2;
+
+/// The same where elasticity has not converged: looking again would only stir it.
+const ROUGHLY: f64 = 5e-2;
+
+/// Depth to which edges and faces may be in colliders against what held them \[m\].
+const MISSED: f64 = 1e-4;
+
+/// Whether a contact is that of the inside of an edge or face with a collider.
+fn is_between(contact: &Contact) -> bool {
+    contact.count > 1 && !contact.key.between_layers()
+}
+
+impl<S: ContactSource> Simulator<S> {
+    /// How far a vertex falls in a time, within reason: the measure of displacements \[m\].
+    pub(super) fn fall(&self, tau: f64) -> f64 {
+        (self.unit * tau * tau).min(FARTHEST * self.size)
+    }
+
+    /// Finds the contacts near a position.
+    pub(super) fn look(&mut self, position: &State, time: f64, tau: f64) -> Result<(), SimError> {
+        let clock = Instant::now();
+        self.gather(position);
+        // What the guess may be wrong by: the fall in a stage, and the last change of velocity once more.
+        let change = self.before.as_ref().map_or(0.0, |before| {
+            let pairs = self.moving.velocity.iter().zip(&before.velocity);
+            pairs.map(|(v, w)| (v - w).abs()).fold(0.0, f64::max)
+        });
+        let reach = 2.0 * self.fall(tau) + tau * change;
+        self.contacts.clear();
+        if self.positions.iter().all(|p| p.iter().all(|x| x.is_finite())) {
+            self.source.contacts(&self.positions, time, reach, &mut self.contacts)?;
+        }
+        self.work.timings.detection += clock.elapsed();
+        Ok(())
+    }
+
+    /// Whether edges or faces are in a collider deeper than what held them allows.
+    pub(super) fn misses(&self) -> bool {
+        let floors = self.floors();
+        self.contacts.iter().filter(|c| is_between(c)).any(|c| {
+            let floor = floors.get(&c.key).or(self.inside.get(&c.key)).copied().unwrap_or(0.0);
+            c.gap < floor - MISSED
+        })
+    }
+
+    fn floors(&self) -> HashMap<ContactKey, f64> {
+        self.rows.iter().filter(|r| !r.past).map(|r| (r.key(), r.floor)).collect()
+    }
+
+    /// Whether the contacts last looked for show that those solved with have turned, come or gone.
+    pub(super) fn looks_different(&self, stage: &Stage, solved: &StageReport) -> bool {
+        let part = if solved.converged { CHANGED } else { ROUGHLY };
+        let slack = part * self.fall(stage.tau);
+        let floors = self.floors();
+        let floor = |key: &ContactKey| floors.get(key).copied().unwrap_or(0.0);
+        if self.contacts.iter().any(|c| c.gap < floor(&c.key) - slack) {
+            return true;
+        }
+        let gaps: HashMap<ContactKey, f64> = self.contacts.iter().map(|c| (c.key, c.gap)).collect();
+        let mut closed = self.rows.iter().filter(|r| !r.past && r.status != ContactStatus::Open);
+        closed.any(|r| gaps.get(&r.key()).is_none_or(|gap| (gap - r.floor).abs() > slack))
+    }
+
+    /// Makes rows of the contacts last looked for, at a `first` guess or later.
+    pub(super) fn adopt(&mut self, position: &State, stage: &Stage, first: bool) {
+        // Vertices that came too close unheld: what is between them may be held with them.
+        let held: HashSet<ContactKey> = self.rows.iter().map(Row::key).collect();
+        let missed: HashSet<u32> = self
+            .contacts
+            .iter()
+            .filter(|c| c.count == 1 && c.gap < 0.0 && !held.contains(&c.key))
+            .map(|c| c.vertices[0])
+            .collect();
+        // Where the cloth turned on what held it, what was in the way before is in the way still.
+        self.rows.retain(|row| row.contact.count > 1 && !row.key().between_layers());
+        for row in &mut self.rows {
+            row.past = true;
+        }
+        let rate = 1.0 / (stage.tau * stage.tau);
+        for contact in &self.contacts {
+            // Between vertices nothing is expected: what comes too close although they are held is found by looking
+            // again.
+            let between = is_between(contact);
+            let expected = !first
+                && contact.gap <= 0.0
+                && !contact.vertices[..contact.count as usize].iter().any(|v| missed.contains(v));
+            if between && !expected && !self.warm.contains_key(&contact.key) {
+                continue;
+            }
+            let mut unknowns = [0; 4];
+            let mut inverse = 0.0;
+            for k in 0..contact.count as usize {
+                let node = self.model.vertices()[contact.vertices[k] as usize];
+                unknowns[k] = self.model.unknown(node);
+                let m = self.model.masses()[unknowns[k]];
+                if !self.model.fixed()[unknowns[k]] && m > 0.0 {
+                    inverse += contact.weights[k] * contact.weights[k] / m;
+                }
+            }
+            if inverse == 0.0 {
+                continue; // nothing in it can move
+            }
+            self.rows.retain(|row| !row.past || row.key() != contact.key || !row.is_near(contact));
+            let mut row = Row::new(*contact, unknowns, position, rate / inverse);
+            // Where the contact was at the start of the step.
+            let start = &self.moving.position;
+            let back = row.sum(start.coordinates()) - row.sum(position.coordinates());
+            let time = stage.time - self.moving.time;
+            let gap = contact.gap + contact.normal.dot(&(back + contact.velocity * time));
+            let gap =
+                if between { self.inside.get(&contact.key).copied().unwrap_or(0.0) } else { gap };
+            if gap < 0.0 {
+                row.allow(gap * (1.0 - time / RECOVERY).max(0.0));
+            }
+            if let Some(held) = self.warm.get(&contact.key) {
+                row.carry(held);
+            }
+            self.rows.push(row);
+        }
+        // Contacts that share vertices are solved together; the others each at its vertex.
+        self.owners.clear();
+        let single = |row: &Row| row.contact.count == 1;
+        let apart = self.rows.iter().all(|row| single(row) && self.owners.insert(row.unknowns[0]));
+        for row in &mut self.rows {
+            row.nodal = apart;
+        }
+    }
+
+    /// How deep edges and faces are in colliders, among contacts.
+    pub(super) fn remember_depths(&mut self, contacts: &[Contact]) {
+        self.inside.clear();
+        let deep = contacts.iter().filter(|c| is_between(c) && c.gap < 0.0);
+        self.inside.extend(deep.map(|c| (c.key, c.gap)));
+    }
+}

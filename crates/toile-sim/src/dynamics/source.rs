@@ -1,0 +1,67 @@
+//! What finds contacts.
+
+use toile_contact::Contact;
+use toile_num::Vector;
+
+use super::zones::Collision;
+use crate::SimError;
+
+/// Finds the contacts of a configuration.
+pub trait ContactSource {
+    /// Appends all contacts nearer than `reach` \[m\] with the vertices at `positions` and everything
+    /// else where it is at `time` \[s\].
+    fn contacts(
+        &mut self,
+        positions: &[Vector<3>],
+        time: f64,
+        reach: f64,
+        out: &mut Vec<Contact>,
+    ) -> Result<(), SimError>;
+
+    /// Part of the straight way from `start` to `end` that can be gone before anything passes through anything:
+    /// one if all of it. The last line of defence, when the contacts have failed.
+    fn safe_part(
+        &mut self,
+        _start: &[Vector<3>],
+        _end: &[Vector<3>],
+        _from: f64,
+        _to: f64,
+    ) -> Result<f64, SimError> {
+        Ok(1.0)
+    }
+
+    /// What would collide on the straight way from `start` to `end`, or be deeper in a collider at its end than it was.
+    fn collisions(
+        &mut self,
+        _start: &[Vector<3>],
+        _end: &[Vector<3>],
+        _from: f64,
+        _to: f64,
+    ) -> Result<Vec<Collision>, SimError> {
+        Ok(Vec::new())
+    }
+
+    /// Displacement of a point at `place` that goes with a collider.
+    fn carried(&self, _collider: u32, _place: &Vector<3>, _from: f64, _to: f64) -> Vector<3> {
+        Vector::zeros()
+    }
+
+    /// Told where a step has ended.
+    fn arrived(&mut self, _positions: &[Vector<3>]) {}
+}
+
+/// Nothing to touch.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoContact;
+
+impl ContactSource for NoContact {
+    fn contacts(
+        &mut self,
+        _: &[Vector<3>],
+        _: f64,
+        _: f64,
+        _: &mut Vec<Contact>,
+    ) -> Result<(), SimError> {
+        Ok(())
+    }
+}
