@@ -18,7 +18,11 @@ use crate::{Failure, Outcome, files, json, rod, show, summary};
 pub(crate) fn run(args: &DrapeArgs, global: &Global) -> Result<Outcome, Failure> {
     let scene = load_scene(&args.scene)?;
     if rod::has_rods(&scene) {
-        let outcome = rod::drape(&scene, args, global)?;
+        let outcome = if scene.shells.is_empty() {
+            rod::drape(&scene, args, global)?
+        } else {
+            crate::mixed_drape::drape(&scene, args, global)?
+        };
         // Fibres are found at one go: there is nothing to watch before the end.
         if args.live.view {
             catch_interrupts();

@@ -23,6 +23,7 @@ mod identify;
 mod invert;
 mod invert_files;
 mod json;
+mod mixed_drape;
 mod mixed_simulate;
 mod names;
 mod progress;

@@ -305,14 +305,14 @@ impl Totals {
 }
 
 /// All there is to see of the fibres among the bodies, after the colliders.
-fn bodies(scene: &Scene, moving: &MixedSimulation, layers: &[Layer]) -> Vec<Body> {
+pub(crate) fn bodies(scene: &Scene, moving: &MixedSimulation, layers: &[Layer]) -> Vec<Body> {
     let time = moving.cloth.simulator.time();
     let mut bodies = show::bodies(scene, &moving.cloth.colliders, time, layers);
     bodies.push(show::tubes(&moving.fibres));
     bodies
 }
 
-fn touches(moving: &MixedSimulation, contacts: &[FibreContact]) -> Vec<Touch> {
+pub(crate) fn touches(moving: &MixedSimulation, contacts: &[FibreContact]) -> Vec<Touch> {
     let mut all = film::touches(&moving.cloth);
     all.extend(contacts.iter().map(touch_of));
     all
@@ -340,7 +340,7 @@ fn account(
     account
 }
 
-fn picture(path: &Path, moving: &MixedSimulation) -> Result<(), Failure> {
+pub(crate) fn picture(path: &Path, moving: &MixedSimulation) -> Result<(), Failure> {
     let points: Vec<Vec<Point>> = (0..moving.cloth.shells.len())
         .map(|i| moving.cloth.positions(i).iter().map(|p| (*p).into()).collect())
         .collect();

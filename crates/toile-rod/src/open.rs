@@ -47,7 +47,7 @@ pub struct Meeting {
 }
 
 impl Meeting {
-    fn pair(&self) -> Pair {
+    pub(crate) fn pair(&self) -> Pair {
         // A tip is its own: it may be over the same face as the joint before.
         let tip = u32::from(self.along >= 1.0);
         let fibre = (self.fibre as u32, self.segment as u32 + tip);

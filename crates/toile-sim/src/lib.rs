@@ -33,4 +33,4 @@ pub use shell::{Shell, ShellMaterial, ShellNodes};
 pub use state::State;
 pub use statics::{Equilibrium, Potential, equilibrium, relax};
 pub use stencils::{NO_NODE, Role};
-pub use together::{Coupling, TogetherReport};
+pub use together::{Coupling, RestSettings, Rested, TogetherReport};

@@ -74,12 +74,11 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.worst.is_finite() {
             let (worst, tolerance) = (100.0 * self.worst, 100.0 * self.tolerance);
-            write!(
-                f,
-                "{}: worst {worst:.3} % of {tolerance} % allowed, at {}",
-                self.word(),
-                self.at
-            )
+            let small = worst != 0.0 && worst.abs() < 1e-3;
+            let worst = if small { format!("{worst:.1e}") } else { format!("{worst:.3}") };
+            // Per cent of a round number need not be round.
+            let tolerance = (1e9 * tolerance).round() / 1e9;
+            write!(f, "{}: worst {worst} % of {tolerance} % allowed, at {}", self.word(), self.at)
         } else {
             write!(f, "{}: no finite value at {}", self.word(), self.at)
         }

@@ -24,7 +24,7 @@
 //! | need | go to |
 //! |---|---|
 //! | drape a scene, in the air or on things | [`drape`], [`drape_on`], [`Drape`] |
-//! | drape the rods of a scene | [`drape_rods`], [`rod`] |
+//! | drape the rods of a scene | [`drape_rods`], [`rod`]; with shells [`drape_mixed`] |
 //! | the fibres of a scene in motion | [`rod_assembly`] |
 //! | the natures behind drawn fibres | [`invert_hair`]; each alone [`invert_rods`] |
 //! | simulate a scene | [`Simulation`]; shells with rods [`MixedSimulation`] |
@@ -67,7 +67,7 @@ pub use invert::{
     scene_garment,
 };
 pub use mass::SparseMass;
-pub use mixed::{MixedError, MixedSimulation};
+pub use mixed::{MixedError, MixedRest, MixedSimulation, drape_mixed};
 pub use rods::{
     ContactInversion, RodDrape, RodInversion, RodRest, RodSceneError, drape_rods, invert_contacts,
     invert_rods, rest_rods, rod_assembly,

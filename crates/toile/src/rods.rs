@@ -50,7 +50,7 @@ pub enum RodSceneError {
     },
     /// Rods and shells in one scene.
     #[error(
-        "rods and shells of one scene are solved together by the command `toile simulate` only; for this put them in scenes of their own"
+        "rods and shells of one scene are solved together by the commands `toile simulate` and `toile drape` only; for this put them in scenes of their own"
     )]
     Mixed,
     /// Hair has no natural shape of its own.

@@ -67,6 +67,37 @@ fn a_cloth_hangs_over_a_rod_and_goes_on_where_it_stopped() {
 }
 
 #[test]
+fn a_cloth_rests_on_a_rod_and_a_table() {
+    let folder = Folder::new();
+    // The rod holds the middle of a small cloth, the table its sides.
+    let scene = POLE.replace("n = 7, size = 0.1", "n = 5, size = 0.06");
+    let scene = scene.replace("[-0.08, 0.001, ", "[-0.08, 0.012, ");
+    let ball =
+        "\n[[collider]]\nplane = { point = [0, 0, -0.012], normal = [0, 0, 1] }\nfriction = 0.5\n";
+    folder.write("both.toml", &format!("{scene}{ball}"));
+    let args = ["drape", "both.toml", "--out", "rest", "--drift", "0.1", "--stations", "5"];
+    let output = toile(&folder, &args);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let at = |name: &str| folder.0.join("rest").join(name);
+    let read = |name: &str| fs::read_to_string(at(name)).unwrap();
+    assert!(read("certificate.json").contains("\"verdict\": \"certified\""));
+    assert_eq!(vertices(at("equilibrium.obj")).len(), 25);
+    assert_eq!(read("rod_0.csv").lines().count(), 6);
+    // What rod and table carry is the weight: the force of a line is that on the rod, or by the table on the cloth.
+    let mut carried = 0.0;
+    for line in read("contacts.jsonl").lines() {
+        let force = line.split_once("\"force\": [").unwrap().1.split(']').next().unwrap();
+        let z: f64 = force.split(',').nth(2).unwrap().trim().parse().unwrap();
+        carried += if line.contains("\"fibre\"") { -z } else { z };
+    }
+    let weight = 0.2 * 0.06 * 0.06 * 9.81;
+    assert!((carried / weight - 1.0).abs() < 1e-6, "{carried} of {weight}");
+    for name in ["report.html", "equilibrium.png", "view.json"] {
+        assert!(at(name).exists(), "{name}");
+    }
+}
+
+#[test]
 fn what_cannot_move_together_is_told_in_words() {
     let folder = Folder::new();
     for (from, to, expected) in [

@@ -12,7 +12,7 @@ use toile_energy::Curvature;
 use toile_solve::SolveError;
 
 use super::rows::dot;
-use super::stage::{BALANCED, SHIFTS, StageProblem, StageReport, Workspace};
+use super::stage::{SHIFTS, StageProblem, StageReport, Workspace};
 use super::system::System;
 use crate::SimError;
 
@@ -138,7 +138,7 @@ impl StageProblem<'_> {
         self.balance(delta, work);
         loop {
             report.residual = self.size(&work.balance, &work.inertia);
-            report.converged = report.residual <= BALANCED;
+            report.converged = report.residual <= self.settings.balance;
             if report.converged || !report.residual.is_finite() {
                 return Ok(());
             }

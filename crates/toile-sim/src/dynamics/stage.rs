@@ -25,6 +25,8 @@ pub struct StageSettings {
     pub tolerance: f64,
     /// Largest violation of the law of contact (Alart–Curnier), in units of the largest force. Default 1e-8.
     pub contact_tolerance: f64,
+    /// Acceleration left at which a stage is solved whatever the last step, in units of the load's. Default 1e-6.
+    pub balance: f64,
     /// Newton steps at most. One makes the elastic forces linearly implicit, as in most simulators of
     /// cloth; the law of contact is exact all the same. Default 8.
     pub max_iterations: usize,
@@ -32,7 +34,7 @@ pub struct StageSettings {
 
 impl Default for StageSettings {
     fn default() -> Self {
-        Self { tolerance: 1e-2, contact_tolerance: 1e-8, max_iterations: 8 }
+        Self { tolerance: 1e-2, contact_tolerance: 1e-8, balance: 1e-6, max_iterations: 8 }
     }
 }
 
@@ -147,9 +149,6 @@ pub(crate) struct StageProblem<'a> {
     /// How far a vertex falls in the stage, the measure of displacements \[m\].
     pub(crate) fall: f64,
 }
-
-/// Acceleration left, in units of the load's, at which a stage is solved whatever the last step.
-pub(super) const BALANCED: f64 = 1e-6;
 
 /// Parts of the inertia that are added where the Hessian is not positive definite, one after the other.
 pub(super) const SHIFTS: [f64; 8] = [0.0, 1.0, 10.0, 1e2, 1e3, 1e4, 1e5, 1e6];
@@ -277,7 +276,8 @@ impl StageProblem<'_> {
             report.residual = self.size(&work.residual, &work.inertia);
             [report.law_error, report.mean_law_error] = self.violation(rows, &work.state, delta);
             work.timings.friction += clock.elapsed();
-            report.converged = (report.residual <= BALANCED || moved <= self.settings.tolerance)
+            report.converged = (report.residual <= self.settings.balance
+                || moved <= self.settings.tolerance)
                 && report.law_error <= self.settings.contact_tolerance
                 && self.unevenness(rows, &work.residual) <= EVEN;
             let last =

@@ -6,6 +6,7 @@
 //! with the velocities that both sides have under them, the step is done. One impulse acts on both, with opposite signs: momentum is kept to the bit.
 
 mod near;
+mod settle;
 mod yielding;
 
 use std::time::Instant;
@@ -14,6 +15,7 @@ use toile_geometry::{Topology, Vec3};
 use toile_rod::{Assembly, AssemblyReport, Meeting, OpenStep};
 
 use self::near::{Near, Place, Strand, key};
+pub use self::settle::{RestSettings, Rested};
 use self::yielding::Yielding;
 use crate::SimError;
 use crate::dynamics::{ContactSource, Simulator, StageSettings, StepReport};
@@ -78,6 +80,10 @@ pub struct Coupling {
     yielding: Yielding,
     /// Friction of each fibre with the cloth.
     friction: Vec<f64>,
+    /// Places that pressed in the last step, with the forces on the fibres \[N\].
+    last: Vec<(Place, Vec3)>,
+    /// Places that are kept, whatever else comes near.
+    held: Option<Vec<Place>>,
 }
 
 impl Coupling {
@@ -97,7 +103,7 @@ impl Coupling {
             max_iterations: 20,
             ..StageSettings::default()
         });
-        Ok(Self { near, yielding, friction })
+        Ok(Self { near, yielding, friction, last: Vec::new(), held: None })
     }
 
     /// Deepest that a fibre is nearer to the cloth than it should be \[m\], and the first fibre and segment that goes through it, if any.
@@ -147,8 +153,10 @@ impl Coupling {
         let velocities = vertex_velocities(cloth);
         lap(&mut report.seconds[3]);
         let found = strands(fibres, &self.friction, &open, None);
-        let mut places =
-            self.near.find(&found, &start, &velocities, h, &|p| fibres.knows(&p.meeting));
+        let mut places = match &self.held {
+            Some(held) => held.iter().map(|p| p.held_here()).collect(),
+            None => self.near.find(&found, &start, &velocities, h, &|p| fibres.knows(&p.meeting)),
+        };
         lap(&mut report.seconds[1]);
         for round in 0..ROUNDS {
             let compliance = self.yielding.compliance(cloth, h, &places)?;
@@ -198,7 +206,10 @@ impl Coupling {
                 break;
             }
             let ways: Vec<Vec3> = end.iter().zip(&start).map(|(b, a)| (b - a) / h).collect();
-            let more = self.missed(fibres, &open, &start, &ways, h, &places);
+            let more = match self.held {
+                Some(_) => Vec::new(),
+                None => self.missed(fibres, &open, &start, &ways, h, &places),
+            };
             report.passing = more.len();
             lap(&mut report.seconds[1]);
             if round + 1 == ROUNDS || more.is_empty() && open.stop_passing(fibres) == 0 {
@@ -215,6 +226,10 @@ impl Coupling {
             let second = self.part(cloth, fibres, 0.5 * h, cuts + 1)?;
             return Ok(first.followed_by(second));
         }
+        let forces = open.impulses();
+        let largest = forces.iter().map(|f| f.norm()).fold(0.0, f64::max);
+        let pressing = places.into_iter().zip(forces).filter(|(_, f)| f.norm() > 1e-9 * largest);
+        self.last = pressing.map(|(place, impulse)| (place, impulse / h)).collect();
         report.fibres = fibres.close(open)?;
         Ok(report)
     }

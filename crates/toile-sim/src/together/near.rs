@@ -25,6 +25,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// The same place, held at the distance it has.
+    pub(crate) fn held_here(&self) -> Self {
+        Self { meeting: Meeting { gap: 0.0, ..self.meeting }, ..*self }
+    }
+
     /// Σ wᵢ aᵢ over what carries it.
     pub(crate) fn blend(&self, a: &[Vec3]) -> Vec3 {
         self.carriers.iter().map(|(v, w)| a[*v as usize] * *w).sum()

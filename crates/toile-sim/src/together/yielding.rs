@@ -15,9 +15,9 @@ const HELD: f64 = 1e3;
 /// What the core may leave out of the matrix, in units of the inertia.
 const LEFT_OUT: f64 = 0.1;
 
-/// What is added to how each place yields, in parts of it: contacts that say the same thing then agree on their shares. Trials do not end
-/// elsewhere for it.
-const PROXIMAL: f64 = 1e-4;
+/// What is added to how each place yields, in parts of how its vertices would alone: contacts that say the same thing then agree on their
+/// shares. Trials do not end elsewhere for it.
+const PROXIMAL: f64 = 1e-3;
 
 /// A factorised matrix of a cloth, kept from step to step.
 pub(crate) struct Yielding {
@@ -91,9 +91,13 @@ impl Yielding {
                 }
             }
         }
-        for i in 0..count {
-            let own = &mut out[i * count + i];
-            *own += Matrix::identity() * (PROXIMAL / 3.0 * own.trace());
+        for (i, place) in places.iter().enumerate() {
+            let alone = |&(v, w): &(u32, f64)| {
+                let stiff = system.diagonal(unknown(v)).trace() / 3.0;
+                if model.fixed()[unknown(v)] || stiff <= 0.0 { 0.0 } else { w * w / stiff }
+            };
+            let alone: f64 = place.carriers.iter().map(alone).sum();
+            out[i * count + i] += Matrix::identity() * (PROXIMAL * alone / (h * h));
         }
         // Equal to its transpose to the last bit, as the kernel takes it to be.
         for i in 0..count {

@@ -8,7 +8,7 @@ use toile_rod::{
     Rod, RodState, Section, StepSettings,
 };
 use toile_sim::dynamics::{Simulator, Surroundings};
-use toile_sim::{Coupling, ModelBuilder, Shell, ShellMaterial, TogetherReport};
+use toile_sim::{Coupling, ModelBuilder, RestSettings, Shell, ShellMaterial, TogetherReport};
 
 const GRAVITY: f64 = 9.81;
 const RADIUS: f64 = 1e-3;
@@ -234,6 +234,28 @@ fn a_rod_rests_on_a_sheet_held_by_its_border() {
     let (depth, pierced) = scene.depth();
     assert!(depth < 0.02 * TOUCH && pierced.is_none(), "{depth:e} {pierced:?}");
     assert!(scene.fibres.speed() < 1e-3, "{}", scene.fibres.speed());
+}
+
+#[test]
+fn cloth_and_rod_rest_on_each_other_to_the_last_digits() {
+    let gravity = Vec3::new(0.0, 0.0, -GRAVITY);
+    let mesh = lifted(generate::strip(0.1, 0.03, 10, 3), Vec3::new(-0.047, 0.0, TOUCH));
+    let cloth = cloth(&mesh, vec![], CLOTH, gravity);
+    let bar = rod(Vec3::new(0.0, -0.04, 0.0), Vec3::y(), 0.08, 6, 1e-3);
+    let mut scene = together(&mesh, cloth, vec![bar], gravity, 0.5, 0.0);
+    let settings = RestSettings { damping: 15.0, step: 8e-3, ..RestSettings::default() };
+    let Together { cloth, fibres, coupling } = &mut scene;
+    let rested = coupling.settle(cloth, fibres, &settings, &mut |_, _| true).unwrap();
+    assert!(rested.residual <= 1e-8 && rested.cone_gap <= 1e-8, "{rested:?}");
+    assert!(rested.stability.unwrap() > 1.0 && rested.negative_modes == Some(0), "{rested:?}");
+    assert!(rested.penetration < 0.02 * TOUCH && !rested.through, "{rested:?}");
+    let weight = DENSITY * 0.1 * 0.03 * GRAVITY;
+    let carried: Vec3 = rested.contacts.iter().map(|c| -c.force).sum();
+    assert!((carried - Vec3::z() * weight).norm() < 1e-6 * weight, "{carried} of {weight}");
+    // Unloaded the tip sags by q L⁴ / 8 EI; the cloth bends it further.
+    let alone = 5e-3 * GRAVITY * 0.08f64.powi(4) / (8.0 * 1e-3);
+    let tip = -scene.fibres.points(0).last().unwrap().z;
+    assert!(tip > 1.5 * alone, "{tip} {alone}");
 }
 
 #[test]

@@ -44,6 +44,12 @@ fn table_marks_what_failed() {
 }
 
 #[test]
+fn small_figures_stay_readable() {
+    let verdict = Verdict { ok: true, worst: 6.4e-11, tolerance: 1e-6, at: "row 1".into() };
+    assert_eq!(verdict.to_string(), "OK: worst 6.4e-9 % of 0.0001 % allowed, at row 1");
+}
+
+#[test]
 fn csv_keeps_numbers_and_quotes_text() {
     let mut csv = Csv::new(Vec::new(), &["gamma", "model"]).unwrap();
     csv.row(&[cell(0.1 + 0.2), "koiter, \"tan\"".into()]).unwrap();
