@@ -173,7 +173,7 @@ fn with_angles(model: &mut Model, newton: &NewtonSettings) -> Result<State, Inve
 
 /// How far the whole weight would move a contact of several vertices, in units of the size. Stiffer ones would drown the last digits of the
 /// balance; what they carry at first is known, so they hardly yield.
-pub(crate) const YIELDING: f64 = 1e-5;
+pub(crate) const YIELDING: f64 = 1e-4;
 
 /// Stiffness of the springs that hold contacts of several vertices: the whole weight on one of them would move it by [`YIELDING`] \[N/m\].
 pub(crate) fn tie_stiffness(garment: &Garment, rest: &[Vec3], size: f64) -> f64 {
