@@ -36,7 +36,7 @@ fn scene(name: &str, extra: &str) -> String {
 #[test]
 fn panels_are_sewn_inverted_and_simulated() {
     let folder = Folder::new();
-    let skirt = found::panelled_skirt(4, 1e-3, 1e-3);
+    let skirt = found::panelled_skirt(3, 1e-3, 1e-3);
     folder.write("panels.obj", &obj(&skirt));
     folder.write("scene.toml", &scene("panels", "[self_contact]\nfriction = 0.3\n"));
     let check = toile(&folder, &["check", "scene.toml"]);
