@@ -5,7 +5,7 @@
 
 use toile_contact::ContactKey;
 use toile_geometry::Vec3;
-use toile_sim::{SimError, tied_vertices};
+use toile_sim::{Model, SimError, tied_vertices};
 
 use crate::judge::{Judged, distances, judge, tie_stiffness};
 use crate::search::{Search, Steering};
@@ -264,6 +264,29 @@ impl Ground<'_> {
         Ok(Found { rest: rest.to_vec(), judged, settled: true })
     }
 
+    /// A search with the garment's vertices held where `contacts` have them on colliders.
+    pub(crate) fn search(
+        &self,
+        model: Model,
+        contacts: &[Carrying],
+    ) -> Result<Search, InverseError> {
+        let held: Vec<TargetContact> = contacts
+            .iter()
+            .filter_map(|c| match c.contact.key {
+                ContactKey::VertexCollider { vertex, collider } => Some(TargetContact {
+                    vertex,
+                    collider,
+                    normal: c.contact.normal,
+                    friction: c.cone(self.garment).friction,
+                    gap: 0.0,
+                }),
+                _ => None,
+            })
+            .collect();
+        let steering = Steering { cone_part: self.settings.cone_part, drape_steps: 60 };
+        Search::new(model, self.touched, &held, self.edges.to_vec(), steering)
+    }
+
     /// A rest shape, shape and contacts nearer to the target, by Gauss and Newton; `None` when there is none.
     fn improved(
         &self,
@@ -277,27 +300,14 @@ impl Ground<'_> {
             all.iter().partition(|c| c.contact.count == 1);
         let stiffness = tie_stiffness(garment, &from.rest, self.size);
         let model = garment.held_model(shape, &from.rest, &several, stiffness)?;
-        let held: Vec<TargetContact> = one
-            .iter()
-            .filter_map(|c| match c.contact.key {
-                ContactKey::VertexCollider { vertex, collider } => Some(TargetContact {
-                    vertex,
-                    collider,
-                    normal: c.contact.normal,
-                    friction: c.cone(garment).friction,
-                    gap: 0.0,
-                }),
-                _ => None,
-            })
-            .collect();
-        let steering = Steering { cone_part: self.settings.cone_part, drape_steps: 60 };
-        let mut search = Search::new(model, self.touched, &held, self.edges.to_vec(), steering)?;
+        let held = one.len();
+        let mut search = self.search(model, &one)?;
         search.tied = tied_vertices(shape.len(), &garment.seams());
         let placed: Vec<_> = garment.colliders.iter().map(|c| c.at(0.0)).collect();
         search.settle(TOLERANCE, &mut || watch(Phase::Drape, 0, 1.0, 0.0, 0))?;
         let start = search.merit;
         // No gain in distance may be paid for by contacts that slip.
-        search.cone_weight *= 1.0 + start.value / held.len().max(1) as f64;
+        search.cone_weight *= 1.0 + start.value / held.max(1) as f64;
         let mut slow = 0;
         for _ in 0..STEPS {
             let before = search.steps;

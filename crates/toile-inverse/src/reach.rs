@@ -3,15 +3,14 @@
 //! Cloth made as drawn is draped with its contacts held where the target has them. A few steps of the search bring contact forces
 //! into their cones and the shape near the target; from there the rest shape follows the shape to the target ([`Exact::follow`]).
 
-use toile_contact::ContactKey;
 use toile_geometry::Vec3;
 
 use crate::exact::Exact;
 use crate::judge::tie_stiffness;
 use crate::nearest::{Ground, Start, Watch};
-use crate::search::{Search, Steering};
+use crate::search::Search;
 use crate::settle::Carrying;
-use crate::{InverseError, Phase, TargetContact};
+use crate::{InverseError, Phase};
 
 /// Steps of the search at most, and how many in a row may gain nothing worth speaking of.
 const STEPS: usize = 20;
@@ -101,21 +100,7 @@ impl Ground<'_> {
             contacts.iter().filter(|c| c.contact.key.between_layers()).copied().collect();
         let stiffness = tie_stiffness(garment, self.touched, self.size);
         let model = garment.held_model(self.touched, self.touched, &several, stiffness)?;
-        let held: Vec<TargetContact> = contacts
-            .iter()
-            .filter_map(|c| match c.contact.key {
-                ContactKey::VertexCollider { vertex, collider } => Some(TargetContact {
-                    vertex,
-                    collider,
-                    normal: c.contact.normal,
-                    friction: c.cone(garment).friction,
-                    gap: 0.0,
-                }),
-                _ => None,
-            })
-            .collect();
-        let steering = Steering { cone_part: self.settings.cone_part, drape_steps: 60 };
-        Search::new(model, self.touched, &held, self.edges.to_vec(), steering)
+        self.search(model, contacts)
     }
 
     /// Forces of all contacts where a search is \[N\].
