@@ -67,9 +67,7 @@ impl Film {
             touches: &touches,
             bodies: &bodies,
         };
-        self.record.frame(&frame)?;
-        let doing = format!("{time:.3} s, {} contacts", touches.len());
-        self.pace.flush(&mut self.record, course, &doing)
+        self.pace.add(&mut self.record, course, &frame)
     }
 
     /// Closes the record with what came out.
@@ -89,13 +87,14 @@ impl Pace {
         Self { live, next: Instant::now() }
     }
 
-    /// Writes the index if it is time to.
-    pub(crate) fn flush(
+    /// Adds a frame to the record, and writes its index if it is time to.
+    pub(crate) fn add(
         &mut self,
         record: &mut Record,
         course: &Course,
-        doing: &str,
+        frame: &Frame<'_>,
     ) -> Result<(), Failure> {
+        record.frame(frame)?;
         let begun = Instant::now();
         if begun < self.next {
             return Ok(());
@@ -103,7 +102,8 @@ impl Pace {
         if self.live {
             record.plots(&course.plots());
         }
-        record.flush(Progress::Running, doing)?;
+        let doing = format!("{:.3} s, {} contacts", frame.time, frame.touches.len());
+        record.flush(Progress::Running, &doing)?;
         let least = Duration::from_millis(if self.live { 100 } else { 2000 });
         self.next = Instant::now() + least.max(20 * begun.elapsed());
         Ok(())

@@ -17,7 +17,7 @@ use crate::rod::STATIONS;
 use crate::rod_simulate::contact_line as fibre_line;
 use crate::show::{self, Account, Surfaces};
 use crate::simulate::{contact_line, warn};
-use crate::{Failure, Outcome, film, json};
+use crate::{Failure, Outcome, film, json, summary};
 
 /// Lets shells and rods of a scene come to rest on each other, writes everything and says so.
 pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<Outcome, Failure> {
@@ -58,9 +58,7 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
             rest.simulation.cloth.shells.len(),
             rest.simulation.fibres.fibres.len()
         );
-        let said = if certified { "certified" } else { "not certified" };
-        let _ = writeln!(text, "  {said}: {reason}");
-        let _ = write!(text, "written to {}: {}", args.out.display(), names.join(", "));
+        text += &summary::verdict(certified, &reason, &args.out, &names);
         json::print(&text);
     } else if !certified {
         json::tell(&format!("not certified: {reason}"));

@@ -407,15 +407,9 @@ impl MixedFilm {
         bodies.push((self.fibres, BodyMotion::Deforming(&tubes.positions)));
         let touches = touches(moving, contacts);
         let (positions, fields) = (&positions, &fields);
-        self.record.frame(&Frame {
-            time,
-            positions,
-            fields,
-            touches: &touches,
-            bodies: &bodies,
-        })?;
-        let doing = format!("{time:.3} s, {} contacts", touches.len());
-        self.pace.flush(&mut self.record, course, &doing)
+        let touches = &touches;
+        let frame = Frame { time, positions, fields, touches, bodies: &bodies };
+        self.pace.add(&mut self.record, course, &frame)
     }
 
     fn finish(mut self, account: &Account) -> Result<(), Failure> {

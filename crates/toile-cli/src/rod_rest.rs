@@ -11,7 +11,7 @@ use crate::json;
 use crate::progress::{Share, catch_interrupts, interrupted};
 use crate::rod::STATIONS;
 use crate::rod_simulate::contact_line;
-use crate::{Failure, Outcome, show};
+use crate::{Failure, Outcome, show, summary};
 
 /// Lets the rods of a scene come to rest, writes everything and says so.
 pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<Outcome, Failure> {
@@ -64,9 +64,7 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
             settled.steps,
             settled.newton
         );
-        let said = if certified { "certified" } else { "not certified" };
-        let _ = writeln!(text, "  {said}: {reason}");
-        let _ = write!(text, "written to {}: {}", args.out.display(), names.join(", "));
+        text += &summary::verdict(certified, &reason, &args.out, &names);
         json::print(&text);
     } else if !certified {
         json::tell(&format!("not certified: {reason}"));

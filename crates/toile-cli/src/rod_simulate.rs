@@ -228,15 +228,9 @@ impl FibreFilm {
         let touches: Vec<Touch> = contacts.iter().map(touch_of).collect();
         let (positions, fields) = (&layer.positions, &layer.fields);
         let time = assembly.time;
-        self.record.frame(&Frame {
-            time,
-            positions,
-            fields,
-            touches: &touches,
-            bodies: &bodies,
-        })?;
-        let doing = format!("{time:.3} s, {} contacts", touches.len());
-        self.pace.flush(&mut self.record, course, &doing)
+        let touches = &touches;
+        let frame = Frame { time, positions, fields, touches, bodies: &bodies };
+        self.pace.add(&mut self.record, course, &frame)
     }
 
     fn finish(mut self, account: &Account) -> Result<(), Failure> {

@@ -99,3 +99,9 @@ fn advice(stop: Stop, settings: &NewtonSettings) -> String {
         Stop::Minimum | Stop::Degenerate => String::new(),
     }
 }
+
+/// Whether fibres, alone or with cloth, are certified to rest, and where the files are.
+pub(crate) fn verdict(certified: bool, reason: &str, out: &Path, names: &[String]) -> String {
+    let said = if certified { "certified" } else { "not certified" };
+    format!("  {said}: {reason}\nwritten to {}: {}", out.display(), names.join(", "))
+}

@@ -65,6 +65,12 @@ impl<T: Lanes> KoiterRest<T> {
         quadratic(&self.bending, &difference(&f.curvature_lanes(), &self.b_bar))
     }
 
+    /// Energy of a St Venant–Kirchhoff face.
+    #[inline(always)]
+    pub(crate) fn energy(&self, f: &FaceForms<T>) -> T {
+        self.membrane_energy(f) + self.bending_energy(f)
+    }
+
     /// ∂/∂a of the St Venant–Kirchhoff membrane energy.
     #[inline(always)]
     pub(crate) fn membrane_stress(&self, metric: &[T; 3]) -> [T; 3] {

@@ -9,36 +9,37 @@ use crate::koiter_law::{KoiterRest, linear_metric};
 use crate::{Curvature, KoiterFace, Membrane, StencilEnergy, Together};
 
 /// Faces that can be worked on together: of one rule, St Venant–Kirchhoff.
-struct Faces<'a, const N: usize>
-where
-    KoiterFace: StencilEnergy<N, Rest = KoiterRest>,
-{
-    all: &'a Together<'a, KoiterFace, N>,
+struct Faces<'a, const N: usize> {
+    faces: [&'a KoiterFace; LANES],
+    rests: [&'a KoiterRest; LANES],
+    x: &'a [[f64; LANES]; N],
+    before: Option<&'a [[f64; LANES]; N]>,
     normals: NormalRule,
 }
 
-impl<'a, const N: usize> Faces<'a, N>
-where
-    KoiterFace: StencilEnergy<N, Rest = KoiterRest>,
-{
-    fn new(all: &'a Together<'a, KoiterFace, N>) -> Option<Self> {
-        let normals = all.energies[0].normals;
+impl<'a, const N: usize> Faces<'a, N> {
+    fn new(all: &Together<'a, KoiterFace, N>) -> Option<Self>
+    where
+        KoiterFace: StencilEnergy<N, Rest = KoiterRest>,
+    {
+        let Together { energies: faces, rests, x, before } = *all;
+        let normals = faces[0].normals;
         let alike =
-            |e: &&KoiterFace| e.normals == normals && e.membrane == Membrane::StVenantKirchhoff;
-        all.energies.iter().all(alike).then_some(Self { all, normals })
+            |f: &&KoiterFace| f.normals == normals && f.membrane == Membrane::StVenantKirchhoff;
+        faces.iter().all(alike).then_some(Self { faces, rests, x, before, normals })
     }
 
     /// One number of the rest of each face.
     #[inline(always)]
     fn of_rest<S: Simd>(&self, simd: S, number: impl Fn(&KoiterRest) -> f64) -> Wide<S> {
-        let [a, b, c, d] = self.all.rests;
+        let [a, b, c, d] = self.rests;
         Wide::load(simd, &[number(a), number(b), number(c), number(d)])
     }
 
     /// One number of each face.
     #[inline(always)]
     fn of_face<S: Simd>(&self, simd: S, number: impl Fn(&KoiterFace) -> f64) -> Wide<S> {
-        let [a, b, c, d] = self.all.energies;
+        let [a, b, c, d] = self.faces;
         Wide::load(simd, &[number(a), number(b), number(c), number(d)])
     }
 
@@ -62,7 +63,7 @@ where
             turned: None,
         };
         for i in 0..6 {
-            stencil.points[i] = Self::point(simd, self.all.x, i);
+            stencil.points[i] = Self::point(simd, self.x, i);
         }
         for m in 0..3 {
             stencil.fold[m] = self.of_face(simd, |f| f.edges[m].fold);
@@ -71,7 +72,7 @@ where
             let mut turned = [[zero; 2]; 3];
             for m in 0..3 {
                 stencil.turn[m] = self.of_face(simd, |f| f.edges[m].turn);
-                let angle = stencil.turn[m] * Wide::load(simd, &self.all.x[18 + m]);
+                let angle = stencil.turn[m] * Wide::load(simd, &self.x[18 + m]);
                 turned[m] = [angle.each(f64::sin), angle.each(f64::cos)];
             }
             stencil.turned = Some(turned);
@@ -104,31 +105,21 @@ where
     }
 }
 
-struct Energy<'a, const N: usize>(Faces<'a, N>)
-where
-    KoiterFace: StencilEnergy<N, Rest = KoiterRest>;
+struct Energy<'a, const N: usize>(Faces<'a, N>);
 
-impl<const N: usize> WithSimd for Energy<'_, N>
-where
-    KoiterFace: StencilEnergy<N, Rest = KoiterRest>,
-{
+impl<const N: usize> WithSimd for Energy<'_, N> {
     type Output = [f64; LANES];
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
         let (f, rest) = (self.0.forms(simd), self.0.rest(simd));
-        (rest.membrane_energy(&f) + rest.bending_energy(&f)).store()
+        rest.energy(&f).store()
     }
 }
 
-struct Gradient<'a, const N: usize>(Faces<'a, N>, &'a mut [f64])
-where
-    KoiterFace: StencilEnergy<N, Rest = KoiterRest>;
+struct Gradient<'a, const N: usize>(Faces<'a, N>, &'a mut [f64]);
 
-impl<const N: usize> WithSimd for Gradient<'_, N>
-where
-    KoiterFace: StencilEnergy<N, Rest = KoiterRest>,
-{
+impl<const N: usize> WithSimd for Gradient<'_, N> {
     type Output = [f64; LANES];
 
     #[inline(always)]
@@ -140,18 +131,13 @@ where
         for i in 0..N {
             out.put(i, gradient[i]);
         }
-        (rest.membrane_energy(&f) + rest.bending_energy(&f)).store()
+        rest.energy(&f).store()
     }
 }
 
-struct Hessian<'a, const N: usize>(Faces<'a, N>, Curvature, &'a mut [f64])
-where
-    KoiterFace: StencilEnergy<N, Rest = KoiterRest>;
+struct Hessian<'a, const N: usize>(Faces<'a, N>, Curvature, &'a mut [f64]);
 
-impl<const N: usize> WithSimd for Hessian<'_, N>
-where
-    KoiterFace: StencilEnergy<N, Rest = KoiterRest>,
-{
+impl<const N: usize> WithSimd for Hessian<'_, N> {
     type Output = ();
 
     #[inline(always)]
@@ -159,8 +145,8 @@ where
         let Self(faces, curvature, out) = self;
         let (f, rest) = (faces.forms(simd), faces.rest(simd));
         let mut metric = f.metric_lanes();
-        if let Some(before) = faces.all.before {
-            let x = faces.all.x;
+        if let Some(before) = faces.before {
+            let x = faces.x;
             let point = Faces::<N>::point;
             let now = [point(simd, x, 0), point(simd, x, 1), point(simd, x, 2)];
             let then = [point(simd, before, 0), point(simd, before, 1), point(simd, before, 2)];

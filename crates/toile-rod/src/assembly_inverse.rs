@@ -182,15 +182,8 @@ impl Assembly {
                     out.cone_margin = out.cone_margin.min(1.0 - t / (pair.friction * n));
                 }
             }
-            out.contacts.push(FibreContact {
-                key: pair.key,
-                point: pair.point,
-                normal: pair.normal,
-                force: delassus.frame(c) * r,
-                gap: pair.gap,
-                friction: pair.friction,
-                status: if r.norm() > 0.0 { Status::Stick } else { Status::TakeOff },
-            });
+            let status = if r.norm() > 0.0 { Status::Stick } else { Status::TakeOff };
+            out.contacts.push(pair.contact(delassus.frame(c) * r, status));
         }
         Ok(out)
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use toile_cone::{Auto, DENSE_LIMIT, Problem, Settings, Solver, solver_named};
 
 use crate::RodError;
-use crate::assembly::{Assembly, AssemblyReport, FibreContact, FibreContactKey};
+use crate::assembly::{Assembly, AssemblyReport, FibreContactKey};
 use crate::delassus::Delassus;
 use crate::rotation::Vec3;
 use crate::touch::{Pair, Sites};
@@ -67,15 +67,7 @@ impl Assembly {
             let local = Vec3::new(found.r[3 * c], found.r[3 * c + 1], found.r[3 * c + 2]);
             let impulse = delassus.frame(c) * local;
             self.impulses.insert(pair.key, impulse);
-            report.contacts.push(FibreContact {
-                key: pair.key,
-                point: pair.point,
-                normal: pair.normal,
-                force: impulse / h,
-                gap: pair.gap,
-                friction: pair.friction,
-                status: found.status[c],
-            });
+            report.contacts.push(pair.contact(impulse / h, found.status[c]));
         }
         Ok(found.r)
     }

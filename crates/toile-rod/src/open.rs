@@ -16,9 +16,7 @@ use toile_cone::{Auto, DENSE_LIMIT, Operator, Problem, Settings, Solver, solver_
 use toile_num::parallel::map_items;
 
 use crate::RodError;
-use crate::assembly::{
-    Assembly, AssemblyReport, FibreContact, FibreContactKey, GRAIN, Prepared, SurfacePart,
-};
+use crate::assembly::{Assembly, AssemblyReport, FibreContactKey, GRAIN, Prepared, SurfacePart};
 use crate::chain::Chain;
 use crate::delassus::{Beside, Delassus};
 use crate::friction::remembered;
@@ -135,15 +133,7 @@ impl Assembly {
         for (c, (pair, status)) in step.pairs.iter().zip(status).enumerate() {
             let impulse = in_space(pair, &step.r[3 * c..3 * c + 3]);
             self.impulses.insert(pair.key, impulse);
-            report.contacts.push(FibreContact {
-                key: pair.key,
-                point: pair.point,
-                normal: pair.normal,
-                force: impulse / h,
-                gap: pair.gap,
-                friction: pair.friction,
-                status,
-            });
+            report.contacts.push(pair.contact(impulse / h, status));
         }
         report.contacts.sort_by_key(|c| c.key);
         Ok(report)

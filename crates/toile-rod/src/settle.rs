@@ -189,15 +189,7 @@ impl Assembly {
             if n > 1e-9 * largest && pair.friction > 0.0 {
                 out.cone_margin = out.cone_margin.min(1.0 - t / (pair.friction * n));
             }
-            out.contacts.push(FibreContact {
-                key: pair.key,
-                point: pair.point,
-                normal: pair.normal,
-                force: pair.frame() * force,
-                gap: pair.gap,
-                friction: pair.friction,
-                status: Status::Stick,
-            });
+            out.contacts.push(pair.contact(pair.frame() * force, Status::Stick));
         }
         let residual = out.certificates.iter().map(|c| c.residual).fold(0.0, f64::max);
         let thinnest = self.fibres.iter().map(|f| f.radius).fold(f64::INFINITY, f64::min);

@@ -6,10 +6,11 @@
 
 use std::collections::HashMap;
 
+use toile_cone::Status;
 use toile_contact::{Collider, segment_segment};
 use toile_num::parallel::map_items;
 
-use crate::assembly::{Fibre, FibreContactKey, GRAIN};
+use crate::assembly::{Fibre, FibreContact, FibreContactKey, GRAIN};
 use crate::chain::Chain;
 use crate::motion::ClampMotion;
 use crate::rod::Rod;
@@ -109,6 +110,12 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
+    /// As a contact with this force on the first fibre \[N\].
+    pub(crate) fn contact(&self, force: Vec3, status: Status) -> FibreContact {
+        let Self { key, point, normal, gap, friction, .. } = *self;
+        FibreContact { key, point, normal, force, gap, friction, status }
+    }
+
     /// Of two fibres, each with its segment and the place on it, nothing else known yet.
     pub(crate) fn of_fibres(
         (f, i, s): (usize, usize, f64),
