@@ -19,11 +19,14 @@ pub struct Admm {
     pub measure_every: usize,
     /// Factorisations at most: σ is corrected only when primal and dual residuals lie far apart.
     pub factorisations: usize,
+    /// σ at the start, in units of the mean diagonal of W. Small ones are slow at first and come further where contacts say nearly the
+    /// same thing.
+    pub shift: f64,
 }
 
 impl Default for Admm {
     fn default() -> Self {
-        Admm { measure_every: 5, factorisations: 8 }
+        Admm { measure_every: 5, factorisations: 8, shift: 0.3 }
     }
 }
 
@@ -57,7 +60,7 @@ impl<const D: usize> Solver<D> for Admm {
             return monitor.finish(stop.unwrap_or(Stop::Converged));
         }
         let trace: f64 = (0..contacts).map(|i| operator.diagonal(i).trace()).sum();
-        let mut sigma = if trace > 0.0 { 0.3 * trace / n as f64 } else { 1.0 };
+        let mut sigma = if trace > 0.0 { self.shift * trace / n as f64 } else { 1.0 };
         let factor =
             |sigma: f64| operator.shifted(sigma).map_or(Inverse::Iterative, Inverse::Factored);
         let mut inverse = factor(sigma);

@@ -167,6 +167,8 @@ impl<const D: usize> Operator<D> for DenseOperator<D> {
 }
 
 /// Dot product in four interleaved sums, which the compiler can keep in one vector register.
+// Sweeps are compiled where they are used, and this with them.
+#[inline]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
     let (pa, ra) = a.as_chunks::<4>();

@@ -1,6 +1,6 @@
 //! A = LLᵀ for symmetric positive definite matrices.
 
-use crate::backend::Kind;
+use crate::backend::{Kind, congruence};
 use crate::direct::SymmetricSolver;
 use crate::{FactorSettings, SolveError, SolveReport, SymmetricPattern};
 use std::sync::Arc;
@@ -98,6 +98,26 @@ impl Cholesky {
     /// Panics without a valid factor or when x has not one entry per unknown.
     pub fn apply_inverse(&mut self, x: &mut [f64]) {
         self.inner.apply_inverse(x);
+    }
+
+    /// XᵀA⁻¹X for `columns` columns X whose rows before unknown `first` are zero, and not given: only the end of
+    /// the factor is read, which is cheap where what X touches was eliminated last. Whole, column-major; X is lost.
+    ///
+    /// Panics when X does not hold whole columns.
+    pub fn compliance(
+        &self,
+        first: usize,
+        x: &mut [f64],
+        columns: usize,
+    ) -> Result<Vec<f64>, SolveError> {
+        if !self.is_factorized() {
+            return Err(SolveError::NotFactorized);
+        }
+        let size = self.inner.pattern.n - first;
+        assert_eq!(x.len(), size * columns);
+        let mut product = vec![0.0; columns * columns];
+        congruence(&self.inner.factor.tail(first)?, size, x, columns, &mut product);
+        Ok(product)
     }
 
     /// log det A = 2 Σ log Lⱼⱼ, of the factorised matrix.

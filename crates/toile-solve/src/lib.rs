@@ -48,7 +48,7 @@ pub use iterative::{
 pub use ldlt::{Inertia, Ldlt, Regularization};
 pub use lu::{GeneralPattern, Lu};
 pub use newton::{Minimum, NewtonSettings, Objective, Step, Stop, Timings, minimize};
-pub use ordering::{Ordering, elimination_order};
+pub use ordering::{Ordering, elimination_order, elimination_order_with_last};
 pub use pattern::SymmetricPattern;
 pub use precondition::{BlockJacobi, IdentityPreconditioner};
 pub use refine::SolveReport;

@@ -47,6 +47,41 @@ pub fn elimination_order(graph: &NodeGraph, ordering: Ordering) -> Vec<u32> {
     postordered(graph, order)
 }
 
+/// [`elimination_order`] with the nodes of `last` after all others, as they are given: what is left of the
+/// matrix when the others are eliminated is then at the end of the factor.
+///
+/// Panics when the graph is malformed, or `last` names a node twice or one that does not exist.
+pub fn elimination_order_with_last(
+    graph: &NodeGraph,
+    ordering: Ordering,
+    last: &[u32],
+) -> Vec<u32> {
+    if last.is_empty() {
+        return elimination_order(graph, ordering);
+    }
+    const LAST: u32 = u32::MAX;
+    let mut number = vec![0u32; graph.len()];
+    for &v in last {
+        let before = std::mem::replace(&mut number[v as usize], LAST);
+        assert!(before != LAST, "node {v} is named twice");
+    }
+    let others: Vec<u32> =
+        (0..graph.len() as u32).filter(|v| number[*v as usize] != LAST).collect();
+    for (k, &v) in others.iter().enumerate() {
+        number[v as usize] = k as u32;
+    }
+    // Fill among the others is not changed by what comes after them.
+    let mut rest = NodeGraph { sizes: Vec::new(), adj_ptr: vec![0], adj: Vec::new() };
+    for &v in &others {
+        rest.sizes.push(graph.sizes[v as usize]);
+        let around = graph.neighbours(v as usize).iter().map(|u| number[*u as usize]);
+        rest.adj.extend(around.filter(|u| *u != LAST));
+        rest.adj_ptr.push(rest.adj.len());
+    }
+    let order = elimination_order(&rest, ordering);
+    order.into_iter().map(|k| others[k as usize]).chain(last.iter().copied()).collect()
+}
+
 fn natural(graph: &NodeGraph) -> Vec<u32> {
     (0..graph.len() as u32).collect()
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use toile_num::Matrix;
-use toile_solve::{Cholesky, NodeGraph, Ordering, SolveError, SymmetricPattern, elimination_order};
+use toile_solve::{
+    Cholesky, NodeGraph, Ordering, SolveError, SymmetricPattern, elimination_order_with_last,
+};
 
 use crate::{Model, SimError};
 
@@ -49,6 +51,8 @@ pub(super) struct Layout {
     pub(super) values: Vec<f64>,
     /// What is factorised.
     held: Vec<f64>,
+    /// First of the unknowns, as they are placed, that are eliminated last.
+    pub(super) tail: usize,
     x: Vec<f64>,
     y: Vec<f64>,
 }
@@ -68,18 +72,20 @@ impl Layout {
             left_out: Vec::new(),
             values: vec![0.0; pattern.nnz()],
             held: vec![0.0; pattern.nnz()],
+            tail: pattern.n,
             x: vec![0.0; pattern.n],
             y: vec![0.0; pattern.n],
             pattern,
         })
     }
 
-    /// The entries of the pairs in `kept`, and room for more pairs of nodes.
+    /// The entries of the pairs in `kept`, and room for more pairs of nodes; those in `last` are eliminated after all others.
     pub(super) fn over(
         model: &Model,
         kept: &NodeGraph,
         more: impl Iterator<Item = (u32, u32)>,
         ordering: Ordering,
+        last: &[u32],
     ) -> Result<Self, SimError> {
         let lower = |graph: &NodeGraph| -> Vec<(u32, u32)> {
             (0..graph.len() as u32)
@@ -92,7 +98,7 @@ impl Layout {
         let others = lower(model.graph()).into_iter().filter(|(u, v)| !vertex(*u) || !vertex(*v));
         let pairs = lower(kept).into_iter().chain(others).chain(more);
         let graph = NodeGraph::from_pairs(kept.sizes.clone(), pairs)?;
-        let order = elimination_order(&graph, ordering);
+        let order = elimination_order_with_last(&graph, ordering, last);
         let (pattern, first) = SymmetricPattern::from_node_graph(&graph, &order)?;
         let (base, old_first, from) = (model.graph(), model.first_unknowns(), model.pattern());
         let mut map = vec![NOWHERE; from.nnz()];
@@ -122,6 +128,7 @@ impl Layout {
         let mut layout = Self::new(Arc::new(pattern))?;
         layout.place = Some(place);
         layout.map = map;
+        layout.tail -= last.iter().map(|v| usize::from(kept.sizes[*v as usize])).sum::<usize>();
         if !missing.is_empty() {
             layout.left_out = vec![0.0; from.n];
         }
@@ -144,7 +151,8 @@ impl Layout {
         Ok(layout)
     }
 
-    fn place(&self, unknown: usize) -> usize {
+    /// Where an unknown is in the matrix.
+    pub(super) fn place(&self, unknown: usize) -> usize {
         self.place.as_ref().map_or(unknown, |place| place[unknown])
     }
 
@@ -210,6 +218,11 @@ impl Layout {
 
     pub(super) fn factorize(&mut self) -> Result<(), SolveError> {
         self.cholesky.factorize(&self.held)
+    }
+
+    /// XᵀA⁻¹X, of what was factorised last, for columns given from the tail on; X is lost.
+    pub(super) fn compliance(&self, x: &mut [f64], columns: usize) -> Result<Vec<f64>, SolveError> {
+        self.cholesky.compliance(self.tail, x, columns)
     }
 
     /// x ← A⁻¹x, of what was factorised last.

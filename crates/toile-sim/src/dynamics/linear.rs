@@ -1,9 +1,13 @@
 //! The linearised balance of a stage under the exact law of contact.
 //!
-//! For contacts that sit at single vertices, one at each: they tie the unknowns of that vertex only, so
-//! sweeps of exact one-vertex solutions (Gauss–Seidel) find out which contacts open, stick and slip, and a linear
+//! Contacts that sit at single vertices, one at each, tie the unknowns of that vertex only, so
+//! sweeps of exact one-vertex solutions (Gauss–Seidel) find out which of them open, stick and slip, and a linear
 //! solve with those held carries the news through the cloth. The two alternate until nothing changes its mind,
 //! which is mostly at once (the pair is that of truncated nonsmooth Newton methods: Gräser, Kornhuber 2009).
+//!
+//! Contacts that share vertices, inside faces and edges and between layers, are fewer. What they feel of each other through the
+//! cloth, the others held, is a small dense matrix (their vertices are eliminated last), and the law for all of them is a problem for the
+//! kernel of cones, solved to the end in each linear solve.
 
 use std::time::Instant;
 
@@ -34,6 +38,14 @@ const ROUNDS: usize = 1;
 /// The same for the last Newton step.
 const LAST_ROUNDS: usize = 2;
 
+/// The same where contacts share vertices.
+const SHARED_ROUNDS: usize = 1;
+const LAST_SHARED_ROUNDS: usize = 2;
+
+/// Part of the contacts with a vertex of their own that may still change their minds in the last round where others share vertices: they settle among
+/// themselves.
+const FEW: f64 = 0.01;
+
 /// The linearised problem; its solution is left in `work.step` and the forces in the rows.
 pub(crate) struct Linearised<'a> {
     pub(crate) problem: &'a StageProblem<'a>,
@@ -41,11 +53,15 @@ pub(crate) struct Linearised<'a> {
     pub(crate) work: &'a mut Workspace,
     pub(crate) rows: &'a mut [Row],
     pub(crate) delta: &'a [f64],
-    around: Vec<Around>,
+    /// Contacts at vertices of their own.
+    own: Vec<Own>,
+    /// Contacts that share vertices.
+    pub(super) shared: Vec<usize>,
 }
 
-/// A contact's neighbourhood in A.
-struct Around {
+/// A contact at a vertex of its own, with its neighbourhood in A.
+struct Own {
+    row: usize,
     vertex: Neighbourhood,
     /// Inverse of A at the vertex, in the frame of the contact \[m/N\].
     compliance: Matrix<3, 3>,
@@ -63,25 +79,36 @@ impl<'a> Linearised<'a> {
         let clock = Instant::now();
         work.step.fill(0.0);
         work.linear.copy_from_slice(&work.balance);
-        let around = rows.iter_mut().map(|row| {
+        let (mut own, mut shared) = (Vec::new(), Vec::new());
+        for (k, row) in rows.iter_mut().enumerate() {
+            if !row.nodal {
+                if row.likely {
+                    shared.push(k);
+                }
+                continue;
+            }
             let i = row.unknowns[0];
             let block = system.diagonal(i);
             row.stiff = [HOLD * block.trace(); 2];
             let compliance = row.local_matrix(&block.try_inverse().unwrap_or_else(Matrix::zeros));
-            Around { vertex: system.neighbourhood(problem.model, i), compliance }
-        });
-        let around = around.collect();
+            own.push(Own { row: k, vertex: system.neighbourhood(problem.model, i), compliance });
+        }
         work.timings.friction += clock.elapsed();
-        Self { problem, system, work, rows, delta, around }
+        Self { problem, system, work, rows, delta, own, shared }
     }
 
     /// Solves it. `last` when no Newton step follows that could mend what is left undecided.
     pub(crate) fn solve(&mut self, last: bool, report: &mut StageReport) -> Result<(), SolveError> {
         self.factorize(report)?;
-        let rounds = if last { LAST_ROUNDS } else { ROUNDS };
+        let rounds = match (self.shared.is_empty(), last) {
+            (true, false) => ROUNDS,
+            (true, true) => LAST_ROUNDS,
+            (false, false) => SHARED_ROUNDS,
+            (false, true) => LAST_SHARED_ROUNDS,
+        };
         for round in 1..=rounds {
             let clock = Instant::now();
-            let mut changes = self.correct(round > 1);
+            let mut changes = self.correct(round > 1, last)?;
             self.work.timings.factorisation += clock.elapsed();
             if self.rows.is_empty() {
                 break;
@@ -95,7 +122,8 @@ impl<'a> Linearised<'a> {
                 }
             }
             self.work.timings.friction += clock.elapsed();
-            if changes == 0 || round == rounds {
+            let few = if self.shared.is_empty() { 0.0 } else { FEW * self.own.len() as f64 };
+            if changes as f64 <= few || round == rounds {
                 break;
             }
             self.factorize(report)?;
@@ -103,8 +131,8 @@ impl<'a> Linearised<'a> {
         let clock = Instant::now();
         if last {
             // What the linear solves could not agree on, the contacts settle among themselves.
-            for row in self.rows.iter_mut() {
-                row.turned = false;
+            for own in &self.own {
+                self.rows[own.row].turned = false;
             }
             for _ in 0..SETTLING {
                 if self.sweep() == 0 {
@@ -112,16 +140,29 @@ impl<'a> Linearised<'a> {
                 }
             }
         }
-        for k in 0..self.rows.len() {
-            let d = self.displaced(k);
-            self.rows[k].planned = self.carried(k, &d);
+        for own in &self.own {
+            let d = self.displaced(own.row);
+            self.rows[own.row].planned = self.carried(own.row, &d);
         }
         self.work.timings.friction += clock.elapsed();
         Ok(())
     }
 
+    /// Counts contacts that were only watched and would pierce among those that have to be solved. Whether there are any.
+    pub(crate) fn missed(&mut self) -> bool {
+        let least = -1e-3 * self.problem.fall;
+        let mut any = false;
+        for k in 0..self.rows.len() {
+            if !self.rows[k].likely && self.displaced(k)[0] < least {
+                self.rows[k].likely = true;
+                any = true;
+            }
+        }
+        any
+    }
+
     /// d after the step so far.
-    fn displaced(&self, k: usize) -> Vector<3> {
+    pub(super) fn displaced(&self, k: usize) -> Vector<3> {
         let (row, work) = (&self.rows[k], &*self.work);
         let d = row.displacement(work.state.coordinates(), self.delta, self.problem.stage.tau);
         d + row.local(&row.sum(&work.step))
@@ -140,9 +181,9 @@ impl<'a> Linearised<'a> {
         report.factorisations += 1;
         let mut holds = std::mem::take(&mut self.work.holds);
         holds.clear();
-        for k in 0..self.rows.len() {
-            if self.rows[k].status != ContactStatus::Open {
-                holds.push((k, self.hold(k, &self.displaced(k))));
+        for &Own { row, .. } in &self.own {
+            if self.rows[row].status != ContactStatus::Open {
+                holds.push((row, self.hold(row, &self.displaced(row))));
             }
         }
         let rows = &*self.rows;
@@ -174,12 +215,22 @@ impl<'a> Linearised<'a> {
     }
 
     /// Solves for the rest of the step with the contacts held. How many slides it turned back.
-    fn correct(&mut self, checked: bool) -> usize {
+    fn correct(&mut self, checked: bool, last: bool) -> Result<usize, SolveError> {
+        if checked && !self.shared.is_empty() {
+            // Sweeps know the core only.
+            let work = &mut *self.work;
+            self.system.multiply_all(self.problem.model, &work.step, &mut work.product);
+            for ((l, b), p) in work.linear.iter_mut().zip(&work.balance).zip(&work.product) {
+                *l = b + p;
+            }
+            self.problem.model.clear_fixed(&mut work.linear);
+        }
         let floor = self.problem.floor();
         let ways: Vec<[f64; 2]> =
-            (0..self.rows.len()).map(|k| self.rows[k].way(&self.displaced(k), floor)).collect();
-        self.solve_held();
-        let scale = if checked { self.damped() } else { 1.0 };
+            self.own.iter().map(|o| self.rows[o.row].way(&self.displaced(o.row), floor)).collect();
+        self.solve_held(last)?;
+        // Contacts that share vertices obey the law after the whole step.
+        let scale = if checked && self.shared.is_empty() { self.damped() } else { 1.0 };
         let work = &mut *self.work;
         for i in 0..work.step.len() {
             work.step[i] += scale * work.correction[i];
@@ -187,7 +238,8 @@ impl<'a> Linearised<'a> {
         }
         // Friction does not drive: what it would push back, it holds.
         let mut turned = 0;
-        for (k, way) in ways.iter().enumerate() {
+        for (own, way) in self.own.iter().zip(&ways) {
+            let k = own.row;
             self.rows[k].turned = false;
             if self.rows[k].status == ContactStatus::Slip {
                 let d = self.displaced(k);
@@ -198,15 +250,15 @@ impl<'a> Linearised<'a> {
                 }
             }
         }
-        turned
+        Ok(turned)
     }
 
     /// The correction that the held system asks for, and A times it.
-    fn solve_held(&mut self) {
+    fn solve_held(&mut self, last: bool) -> Result<(), SolveError> {
         for (c, l) in self.work.correction.iter_mut().zip(&self.work.linear) {
             *c = -l;
         }
-        for k in 0..self.rows.len() {
+        for &Own { row: k, .. } in &self.own {
             let row = &self.rows[k];
             if row.status == ContactStatus::Open {
                 continue;
@@ -223,8 +275,11 @@ impl<'a> Linearised<'a> {
         }
         self.problem.model.clear_fixed(&mut self.work.correction);
         self.system.solve(&mut self.work.correction);
+        if !self.shared.is_empty() {
+            self.share(last)?;
+        }
         // Nothing is carried into a collider.
-        for k in 0..self.rows.len() {
+        for &Own { row: k, .. } in &self.own {
             let row = &self.rows[k];
             if row.status != ContactStatus::Open {
                 continue;
@@ -238,7 +293,13 @@ impl<'a> Linearised<'a> {
             }
         }
         let work = &mut *self.work;
-        self.system.multiply(&work.correction, &mut work.product);
+        if self.shared.is_empty() {
+            self.system.multiply(&work.correction, &mut work.product);
+        } else {
+            self.system.multiply_all(self.problem.model, &work.correction, &mut work.product);
+        }
+        self.problem.model.clear_fixed(&mut work.product);
+        Ok(())
     }
 
     /// Part of the correction after which the linearised problem gains nothing more.
@@ -246,15 +307,18 @@ impl<'a> Linearised<'a> {
         let work = &*self.work;
         let (slope, curve) =
             (dot(&work.linear, &work.correction), dot(&work.product, &work.correction));
-        let ways: Vec<[Vector<3>; 2]> = (0..self.rows.len())
-            .map(|k| {
-                let row = &self.rows[k];
-                [self.displaced(k), row.local(&row.sum(&work.correction))]
+        let ways: Vec<[Vector<3>; 2]> = self
+            .own
+            .iter()
+            .map(|own| {
+                let row = &self.rows[own.row];
+                [self.displaced(own.row), row.local(&row.sum(&work.correction))]
             })
             .collect();
         let slope_at = |scale: f64| -> f64 {
             let mut sum = slope + scale * curve;
-            for (row, [d, way]) in self.rows.iter().zip(&ways) {
+            for (own, [d, way]) in self.own.iter().zip(&ways) {
+                let row = &self.rows[own.row];
                 let e = d + scale * way;
                 if row.status != ContactStatus::Open {
                     let normal = row.local(&at(&work.linear, row.unknowns[0]))[0].max(0.0);
@@ -284,12 +348,13 @@ impl<'a> Linearised<'a> {
     /// Solves every contact exactly, all that is around its vertex held. How many changed what they do.
     fn sweep(&mut self) -> usize {
         let mut changes = 0;
-        for k in 0..self.rows.len() {
+        for around in &self.own {
+            let k = around.row;
             if self.rows[k].turned {
                 continue;
             }
             let d = self.displaced(k);
-            let (row, around) = (&mut self.rows[k], &self.around[k]);
+            let row = &mut self.rows[k];
             let w = &around.compliance;
             // What the contact would be left with if it carried nothing.
             let force = row.local(&at(&self.work.linear, row.unknowns[0]));

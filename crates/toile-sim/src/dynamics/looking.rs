@@ -6,7 +6,7 @@ use std::time::Instant;
 use toile_contact::{Contact, ContactKey};
 
 use super::integrator::Stage;
-use super::rows::{ContactStatus, Row};
+use super::rows::{ContactStatus, Row, set_apart};
 use super::simulator::Simulator;
 use super::source::ContactSource;
 use super::stage::StageReport;
@@ -139,13 +139,11 @@ impl<S: ContactSource> Simulator<S> {
             }
             self.rows.push(row);
         }
-        // Contacts that share vertices are solved together; the others each at its vertex.
-        self.owners.clear();
-        let single = |row: &Row| row.contact.count == 1;
-        let apart = self.rows.iter().all(|row| single(row) && self.owners.insert(row.unknowns[0]));
+        let near = self.fall(stage.tau);
         for row in &mut self.rows {
-            row.nodal = apart;
+            row.likely = row.status != ContactStatus::Open || row.past || row.contact.gap < near;
         }
+        set_apart(&mut self.rows);
     }
 
     /// How deep edges and faces are in colliders, among contacts.

@@ -1,5 +1,7 @@
 //! Contacts as rows over the unknowns, and their law.
 
+use std::collections::HashMap;
+
 use toile_cone::{Contact as LocalContact, Law, project_disc};
 use toile_contact::{Contact, ContactKey};
 use toile_num::{Matrix, Vector};
@@ -52,8 +54,10 @@ pub(crate) struct Row {
     pub(crate) floor: f64,
     /// Mass of the contact over τ², by which forces and displacements compare \[N/m\].
     pub(crate) scale: f64,
-    /// Whether one vertex carries it, and carries no other; set by who collects the contacts.
+    /// Whether one vertex carries it, and carries no other; see [`set_apart`].
     pub(crate) nodal: bool,
+    /// Whether it may close, so that the linearised problem has to have it; the others are only watched.
+    pub(crate) likely: bool,
     /// Whether it was seen at an earlier look of the stage, and somewhere else since.
     pub(crate) past: bool,
     /// λ \[N\].
@@ -87,6 +91,7 @@ impl Row {
             floor: 0.0,
             scale,
             nodal: false,
+            likely: true,
             past: false,
             force: Vector::zeros(),
             planned: Vector::zeros(),
@@ -266,9 +271,28 @@ impl Row {
             && self.contact.normal.dot(&other.normal) > 0.9
     }
 
+    /// Whether contacts that may close share vertices.
+    pub(crate) fn any_shared(rows: &[Row]) -> bool {
+        rows.iter().any(|row| row.likely && !row.nodal)
+    }
+
     /// What names the contact.
     pub(crate) fn key(&self) -> ContactKey {
         self.contact.key
+    }
+}
+
+/// Tells contacts that have a vertex of their own, and are solved each there, from those that share vertices, and are solved together.
+pub(crate) fn set_apart(rows: &mut [Row]) {
+    let mut at_vertex: HashMap<usize, u32> = HashMap::new();
+    for row in rows.iter().filter(|r| r.contact.count == 1 || r.likely) {
+        for i in &row.unknowns[..row.contact.count as usize] {
+            *at_vertex.entry(*i).or_default() += 1;
+        }
+    }
+    for row in rows {
+        row.nodal = row.contact.count == 1 && at_vertex[&row.unknowns[0]] == 1;
+        row.likely |= row.contact.count == 1;
     }
 }
 

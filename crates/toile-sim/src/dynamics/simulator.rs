@@ -43,7 +43,6 @@ pub struct Simulator<S> {
     /// Length of the stage it was found for \[s\], and whether it is a guess for the next.
     pub(super) tau: f64,
     pub(super) again: bool,
-    pub(super) owners: HashSet<usize>,
     /// Gaps of the edges and faces that were in colliders when the last part of a step ended \[m\].
     pub(super) inside: HashMap<ContactKey, f64>,
     /// Whether anything touched in a stage of the step.
@@ -82,7 +81,6 @@ impl<S: ContactSource> Simulator<S> {
             delta: vec![0.0; n],
             tau: 0.0,
             again: false,
-            owners: HashSet::new(),
             inside: HashMap::new(),
             touched: false,
             model,
@@ -380,13 +378,19 @@ impl<S: ContactSource> Simulator<S> {
                 return Err(SimError::Stopped);
             }
             self.adopt(&position, stage, round == 0);
+            // Another look is after contacts: elasticity has had its steps.
+            let mut settings = self.settings;
+            if round > 0 {
+                settings.max_iterations = settings.max_iterations.div_ceil(2);
+            }
             let problem = StageProblem {
                 model: &self.model,
                 stage,
                 damping: self.damping,
-                settings: &self.settings,
+                settings: &settings,
                 unit: self.unit,
                 fall: self.fall(stage.tau),
+                last_look: round + 1 == LOOKS,
             };
             let solved =
                 problem.solve(&mut self.system, &mut self.work, &mut self.rows, &mut self.delta)?;

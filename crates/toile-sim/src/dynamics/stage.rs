@@ -1,7 +1,7 @@
 //! One implicit stage: inertia, elasticity and the law of contact together.
 //!
 //! Newton's method on the balance of forces; each linearised balance is solved under the exact law
-//! ([`Linearised`] where every contact has its own vertex, [`Cushioned`] where they share).
+//! ([`Linearised`]; [`Cushioned`] where very many contacts share vertices).
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use super::cushion::Cushioned;
 use super::free::Memory;
 use super::integrator::Stage;
 use super::linear::Linearised;
-use super::rows::{ContactStatus, Row, at};
+use super::rows::{ContactStatus, Row, at, set_apart};
 use super::system::System;
 use crate::{Model, SimError, State};
 
@@ -148,6 +148,8 @@ pub(crate) struct StageProblem<'a> {
     pub(crate) unit: f64,
     /// How far a vertex falls in the stage, the measure of displacements \[m\].
     pub(crate) fall: f64,
+    /// Whether contacts will not be looked for again.
+    pub(crate) last_look: bool,
 }
 
 /// Parts of the inertia that are added where the Hessian is not positive definite, one after the other.
@@ -162,6 +164,9 @@ const EVEN: f64 = 1e-6;
 
 /// Length of a Newton step, in units of the fall, up to which its contacts are worth to be gone on with.
 const SETTLED: f64 = 1.0;
+
+/// How often contacts that were left out of the last linearised problem are taken in.
+const MISSES: usize = 3;
 
 /// What the core may leave out of the matrix of a linearised problem, in units of the inertia.
 const LEFT_OUT: f64 = 3.0;
@@ -302,7 +307,7 @@ impl StageProblem<'_> {
             let free = outer > 1 && outer < self.settings.max_iterations;
             moved = self.advance(work, rows, delta, free, report.residual);
             let settled = (self.settings.tolerance..=SETTLED).contains(&moved);
-            if settled && outer < self.settings.max_iterations && rows.iter().all(|r| r.nodal) {
+            if settled && outer < self.settings.max_iterations && !Row::any_shared(rows) {
                 moved = self.carry_on(system, work, rows, delta, moved, &mut report);
             }
         }
@@ -425,21 +430,63 @@ impl StageProblem<'_> {
         // not wrong. Sweeps over contacts need a matrix that is positive definite without them, so the exact one is
         // not tried.
         let last = outer >= self.settings.max_iterations;
-        let mut outcome = Ok(());
+        let mut outcome = Ok(true);
         for shift in SHIFTS {
-            let nodal = rows.iter().all(|r| r.nodal);
+            let condensed = system.condenses() || !Row::any_shared(rows);
             // Conjugate gradients make up for what the core leaves out.
-            let slack = if nodal { LEFT_OUT } else { f64::INFINITY };
+            let slack = if Row::any_shared(rows) { f64::INFINITY } else { LEFT_OUT };
             self.assemble(system, work, outer > 1, Curvature::Positive, shift, slack)?;
-            outcome = if nodal {
-                Linearised::new(self, system, work, rows, delta).solve(last, report)
+            outcome = if condensed {
+                self.solve_linearised(system, work, rows, delta, last, report)
             } else {
-                Cushioned::new(self, system, work, rows, delta).solve(last, report)
+                Ok(false)
             };
-            if !matches!(outcome, Err(SolveError::NotPositiveDefinite { .. })) {
+            if let Ok(false) = outcome {
+                for row in rows.iter_mut() {
+                    if condensed {
+                        row.force = row.planned;
+                        row.bound = row.contact.friction * row.planned[0].max(0.0);
+                    }
+                    (row.nodal, row.likely) = (false, true);
+                }
+                let mut problem = Cushioned::new(self, system, work, rows, delta);
+                outcome = problem.solve(last, report).map(|()| true).map_err(SimError::from);
+            }
+            if !matches!(outcome, Err(SimError::Solve(SolveError::NotPositiveDefinite { .. }))) {
                 break;
             }
         }
-        Ok(outcome?)
+        outcome.map(|_| ())
+    }
+
+    /// The linearised problem, with more and more contacts until none that was left out pierces. Whether those that share vertices
+    /// came to agree.
+    fn solve_linearised(
+        &self,
+        system: &mut System,
+        work: &mut Workspace,
+        rows: &mut [Row],
+        delta: &[f64],
+        last: bool,
+        report: &mut StageReport,
+    ) -> Result<bool, SimError> {
+        for round in 1.. {
+            let mut problem = Linearised::new(self, system, work, rows, delta);
+            problem.solve(last, report)?;
+            let lawful = problem.is_lawful();
+            if !problem.missed() || !lawful {
+                return Ok(lawful || !last);
+            }
+            set_apart(rows);
+            let clock = Instant::now();
+            system.prepare(self.model, rows);
+            system.fill(self.model, f64::INFINITY)?;
+            work.timings.friction += clock.elapsed();
+            // Another step or look has them.
+            if !(last && self.last_look) || round == MISSES || !system.condenses() {
+                break;
+            }
+        }
+        Ok(true)
     }
 }

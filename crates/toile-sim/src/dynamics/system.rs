@@ -13,6 +13,9 @@ use crate::{Model, SimError};
 /// change of the pattern costs a new analysis.
 const MEMORY: u32 = 20;
 
+/// Vertices shared by contacts up to which they are eliminated last: their part of the factor is dense, and grows with their square.
+const MOST_SHARED: usize = 900;
+
 /// Which entries of the elastic matrix are factorised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
@@ -31,6 +34,9 @@ pub(crate) struct System {
     extent: Extent,
     /// Pairs of nodes beyond the core, with the stage that last used them.
     couplings: BTreeMap<(u32, u32), u32>,
+    /// Nodes that contacts share, with the stage that last did: eliminated last, so that what these contacts feel of each other
+    /// stands at the end of the factor.
+    shared: BTreeMap<u32, u32>,
     clock: u32,
     /// Node that begins at an unknown.
     node_at: Vec<u32>,
@@ -56,19 +62,24 @@ impl System {
             extended: [None, None],
             extent: Extent::Full,
             couplings: BTreeMap::new(),
+            shared: BTreeMap::new(),
             clock: 0,
             node_at,
             reducible: model.core().adj.len() < model.graph().adj.len(),
         })
     }
 
+    fn is_plain(&self) -> bool {
+        self.couplings.is_empty() && self.shared.is_empty()
+    }
+
     fn layout(&self) -> &Layout {
-        let all = if self.couplings.is_empty() { &self.plain } else { &self.extended };
+        let all = if self.is_plain() { &self.plain } else { &self.extended };
         all[self.extent as usize].as_ref().expect("assembled before")
     }
 
     fn layout_mut(&mut self) -> &mut Layout {
-        let all = if self.couplings.is_empty() { &mut self.plain } else { &mut self.extended };
+        let all = if self.is_plain() { &mut self.plain } else { &mut self.extended };
         all[self.extent as usize].as_mut().expect("assembled before")
     }
 
@@ -78,15 +89,20 @@ impl System {
         let kept = if extent == Extent::Core { model.core() } else { model.graph() };
         let more = self.couplings.keys().copied();
         let slot = extent as usize;
-        if !self.couplings.is_empty() {
+        if !self.is_plain() {
             if self.extended[slot].is_none() {
+                let last: Vec<u32> = if self.condenses() {
+                    self.shared.keys().copied().collect()
+                } else {
+                    Vec::new()
+                };
                 // The pattern lives for a few steps only: a quick order is the better one.
-                self.extended[slot] = Some(Layout::over(model, kept, more, Ordering::Amd)?);
+                self.extended[slot] = Some(Layout::over(model, kept, more, Ordering::Amd, &last)?);
             }
         } else if self.plain[slot].is_none() {
             self.plain[slot] = Some(match extent {
                 Extent::Full => Layout::plain(model)?,
-                Extent::Core => Layout::over(model, kept, more, Ordering::Auto)?,
+                Extent::Core => Layout::over(model, kept, more, Ordering::Auto, &[])?,
             });
         }
         Ok(())
@@ -96,7 +112,12 @@ impl System {
     pub(crate) fn prepare(&mut self, model: &Model, rows: &[Row]) {
         self.clock += 1;
         let mut new = false;
-        for row in rows {
+        for row in rows.iter().filter(|row| row.likely) {
+            if !row.nodal {
+                for &i in &row.unknowns[..row.contact.count as usize] {
+                    new |= self.shared.insert(self.node_at[i], self.clock).is_none();
+                }
+            }
             let count = row.contact.count as usize;
             for a in 0..count {
                 for b in 0..a {
@@ -109,30 +130,63 @@ impl System {
                 }
             }
         }
+        let clock = self.clock;
+        let old = |last: &u32| clock - *last > MEMORY;
         if new {
-            let clock = self.clock;
-            self.couplings.retain(|_, last| clock - *last <= MEMORY);
+            self.couplings.retain(|_, last| !old(last));
+            self.shared.retain(|_, last| !old(last));
             self.extended = [None, None];
-        } else if self.couplings.values().all(|last| self.clock - last > MEMORY) {
+        } else if self.couplings.values().chain(self.shared.values()).all(old) {
             self.couplings.clear();
+            self.shared.clear();
             self.extended = [None, None];
         }
     }
 
-    /// Pairs of nodes beyond the elastic pattern, and how many stages ago each was used.
+    /// Whether what contacts that share vertices feel of each other is worth to be written down.
+    pub(crate) fn condenses(&self) -> bool {
+        !self.shared.is_empty() && self.shared.len() <= MOST_SHARED
+    }
+
+    /// What each component of the force of a contact that shares its vertices moves, at all of them \[m/N\]: the inverse of what was
+    /// factorised last. Column-major, three columns per contact.
+    pub(crate) fn compliance(&self, model: &Model, rows: &[&Row]) -> Result<Vec<f64>, SolveError> {
+        let layout = self.layout();
+        let size = layout.pattern.n - layout.tail;
+        let mut columns = vec![0.0; 3 * rows.len() * size];
+        for (row, of_row) in rows.iter().zip(columns.chunks_exact_mut(3 * size)) {
+            for (axis, column) in row.frame.iter().zip(of_row.chunks_exact_mut(size)) {
+                for k in 0..row.contact.count as usize {
+                    let i = row.unknowns[k];
+                    for c in (0..3).filter(|c| !model.fixed()[i + c]) {
+                        column[layout.place(i + c) - layout.tail] +=
+                            row.contact.weights[k] * axis[c];
+                    }
+                }
+            }
+        }
+        layout.compliance(&mut columns, 3 * rows.len())
+    }
+
+    /// Pairs of nodes beyond the elastic pattern, and how many stages ago each was used; a node with itself where contacts share it.
     pub(crate) fn couplings(&self) -> Vec<[u32; 3]> {
-        self.couplings.iter().map(|(&(a, b), last)| [a, b, self.clock - last]).collect()
+        let pairs = self.couplings.iter().map(|(&(a, b), last)| [a, b, self.clock - last]);
+        pairs.chain(self.shared.iter().map(|(&a, last)| [a, a, self.clock - last])).collect()
     }
 
     /// Takes the couplings of another system of the same model: the order of elimination, and with it the
     /// last bits, depend on them. `false` if they do not fit.
     pub(crate) fn set_couplings(&mut self, model: &Model, couplings: &[[u32; 3]]) -> bool {
         let nodes = model.graph().len() as u32;
-        if couplings.iter().any(|[a, b, _]| *a >= nodes || *b >= nodes || a == b) {
+        if couplings.iter().any(|[a, b, _]| *a >= nodes || *b >= nodes) {
             return false;
         }
         self.clock = couplings.iter().map(|[.., age]| *age).max().unwrap_or(0);
-        self.couplings = couplings.iter().map(|&[a, b, age]| ((a, b), self.clock - age)).collect();
+        let last = |age: &u32| self.clock - age;
+        let (own, pairs): (Vec<[u32; 3]>, Vec<[u32; 3]>) =
+            couplings.iter().partition(|[a, b, _]| a == b);
+        self.shared = own.iter().map(|[a, _, age]| (*a, last(age))).collect();
+        self.couplings = pairs.iter().map(|[a, b, age]| ((*a, *b), last(age))).collect();
         self.extended = [None, None];
         true
     }
@@ -150,6 +204,11 @@ impl System {
         for (i, fixed) in model.fixed().iter().enumerate() {
             self.inertia[i] = if *fixed { 0.0 } else { inertia(i) };
         }
+        self.fill(model, slack)
+    }
+
+    /// [`System::assemble`] with the Hessian and the inertia at hand, after [`System::prepare`].
+    pub(crate) fn fill(&mut self, model: &Model, slack: f64) -> Result<f64, SimError> {
         if self.reducible && slack > 0.0 {
             self.lay_out(model, Extent::Core)?;
             let elastic = std::mem::take(&mut self.elastic);

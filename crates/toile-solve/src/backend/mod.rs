@@ -6,10 +6,12 @@
 mod amd;
 mod general;
 mod symmetric;
+mod tail;
 
 pub use amd::approximate_minimum_degree;
 pub(crate) use general::GeneralFactor;
 pub(crate) use symmetric::{Kind, PivotRegularization, SymmetricFactor};
+pub(crate) use tail::congruence;
 
 use crate::SolveError;
 use faer::Par;

@@ -260,6 +260,40 @@ impl SymmetricFactor {
         }
     }
 
+    /// The rows and columns of L from `first` on, column-major, zero above the diagonal.
+    pub(crate) fn tail(&self, first: usize) -> Result<Vec<f64>, SolveError> {
+        let size = self.lower.nrows() - first;
+        let mut tail = zeros(size * size)?;
+        match &self.symbolic {
+            Symbolic::Supernodal(symbolic) => {
+                for s in (0..symbolic.n_supernodes()).rev() {
+                    let (begin, end) = (symbolic.supernode_begin()[s], symbolic.supernode_end()[s]);
+                    if end <= first {
+                        break;
+                    }
+                    let (columns, below) = (end - begin, symbolic.supernode(s).pattern());
+                    let rows = columns + below.len();
+                    for c in first.saturating_sub(begin)..columns {
+                        let from = &self.factor[symbolic.col_ptr_for_val()[s] + c * rows..][..rows];
+                        let to = &mut tail[(begin + c - first) * size..][..size];
+                        to[begin + c - first..end - first].copy_from_slice(&from[c..columns]);
+                        for (&row, value) in below.iter().zip(&from[columns..]) {
+                            to[row - first] = *value;
+                        }
+                    }
+                }
+            }
+            Symbolic::Simplicial { symbolic, .. } => {
+                for j in first..self.lower.nrows() {
+                    for k in symbolic.col_ptr()[j]..symbolic.col_ptr()[j + 1] {
+                        tail[(j - first) * size + symbolic.row_idx()[k] - first] = self.factor[k];
+                    }
+                }
+            }
+        }
+        Ok(tail)
+    }
+
     /// Makes room for solves with that many right-hand sides at once.
     pub(crate) fn reserve_solve(&mut self, columns: usize) -> Result<(), SolveError> {
         if columns > self.solve_columns {

@@ -417,3 +417,36 @@ fn a_zero_right_hand_side_has_the_zero_solution() {
     cholesky.solve(&a.values, &b, &mut x).unwrap();
     assert!(x.iter().all(|&x| x == 0.0));
 }
+
+#[test]
+fn the_end_of_the_factor_tells_how_what_is_eliminated_last_yields() {
+    for (v, ordering) in [
+        (Variant::Supernodal, Ordering::Amd),
+        (Variant::Supernodal, Ordering::NestedDissection),
+        (Variant::Simplicial, Ordering::Amd),
+    ] {
+        // From the middle of a dense block on, too.
+        let a = sheet(9, ordering);
+        let n = a.pattern.n;
+        for first in [0, 1, n / 2, n - 31, n - 1] {
+            let mut cholesky = Cholesky::with_settings(a.pattern.clone(), variant(v)).unwrap();
+            let (size, columns) = (n - first, 4);
+            let x = Noise(11).vector(size * columns);
+            let early = cholesky.compliance(first, &mut x.clone(), columns);
+            assert_eq!(early, Err(SolveError::NotFactorized));
+            cholesky.factorize(&a.values).unwrap();
+            let product = cholesky.compliance(first, &mut x.clone(), columns).unwrap();
+            for c in 0..columns {
+                let mut whole = vec![0.0; n];
+                whole[first..].copy_from_slice(&x[c * size..][..size]);
+                cholesky.apply_inverse(&mut whole);
+                for r in 0..columns {
+                    let pairs = whole[first..].iter().zip(&x[r * size..]);
+                    let expected: f64 = pairs.map(|(a, b)| a * b).sum();
+                    let found = product[c * columns + r];
+                    assert!((found - expected).abs() <= 1e-11 * expected.abs().max(1.0));
+                }
+            }
+        }
+    }
+}

@@ -1,5 +1,5 @@
 use toile_solve::internal::{approximate_minimum_degree, postordered};
-use toile_solve::{NodeGraph, Ordering, elimination_order};
+use toile_solve::{NodeGraph, Ordering, elimination_order, elimination_order_with_last};
 
 use crate::common::grid_pairs;
 
@@ -85,5 +85,22 @@ fn separate_pieces_and_empty_graphs_are_ordered_too() {
     for ordering in [Ordering::Natural, Ordering::Amd, Ordering::NestedDissection] {
         assert_eq!(elimination_order(&forest, ordering).len(), 6);
         assert!(elimination_order(&empty, ordering).is_empty());
+    }
+}
+
+#[test]
+fn chosen_nodes_are_eliminated_last() {
+    let graph = grid(12);
+    let last = [70, 3, 17, 101, 22];
+    for ordering in [Ordering::Natural, Ordering::Amd, Ordering::NestedDissection] {
+        let order = elimination_order_with_last(&graph, ordering, &last);
+        assert_eq!(order[graph.len() - last.len()..], last);
+        let mut seen = order.clone();
+        seen.sort_unstable();
+        assert!(seen.iter().enumerate().all(|(k, v)| k == *v as usize), "{ordering:?}");
+        let all: Vec<u32> = (0..graph.len() as u32).rev().collect();
+        assert_eq!(elimination_order_with_last(&graph, ordering, &all), all);
+        let none = elimination_order_with_last(&graph, ordering, &[]);
+        assert_eq!(none, elimination_order(&graph, ordering));
     }
 }
