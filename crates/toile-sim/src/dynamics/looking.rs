@@ -24,6 +24,10 @@ const CHANGED: f64 = 1e-2;
 /// The same where elasticity has not converged: looking again would only stir it.
 const ROUGHLY: f64 = 5e-2;
 
+/// Looks after which only changes that are larger by so much are minded.
+const PATIENT: usize = 2;
+const IMPATIENCE: f64 = 10.0;
+
 /// Depth to which edges and faces may be in colliders against what held them \[m\].
 const MISSED: f64 = 1e-4;
 
@@ -70,9 +74,16 @@ impl<S: ContactSource> Simulator<S> {
     }
 
     /// Whether the contacts last looked for show that those solved with have turned, come or gone.
-    pub(super) fn looks_different(&self, stage: &Stage, solved: &StageReport) -> bool {
+    /// Later `rounds` mind large changes only.
+    pub(super) fn looks_different(
+        &self,
+        stage: &Stage,
+        solved: &StageReport,
+        round: usize,
+    ) -> bool {
         let part = if solved.converged { CHANGED } else { ROUGHLY };
-        let slack = part * self.fall(stage.tau);
+        let patience = if round < PATIENT { 1.0 } else { IMPATIENCE };
+        let slack = patience * part * self.fall(stage.tau);
         let floors = self.floors();
         let floor = |key: &ContactKey| floors.get(key).copied().unwrap_or(0.0);
         if self.contacts.iter().any(|c| c.gap < floor(&c.key) - slack) {

@@ -22,6 +22,10 @@ const SWEEPS: usize = 100;
 const ALTERNATIONS: usize = 600;
 const SHIFT: f64 = 0.03;
 
+/// Contacts from which on that costs more than it brings, and sweeps then.
+const MANY: usize = 150;
+const MANY_SWEEPS: usize = 300;
+
 /// Depth that counts as none, in units of the fall.
 const PIERCED: f64 = 1e-4;
 
@@ -117,7 +121,7 @@ impl Linearised<'_> {
         let friction: Vec<f64> = rows.iter().map(|row| row.contact.friction).collect();
         let settings = Settings {
             tolerance: if last { LAW } else { GUESS },
-            max_iterations: SWEEPS,
+            max_iterations: if list.len() < MANY { SWEEPS } else { MANY_SWEEPS },
             force_floor: Some(self.problem.weight()),
             // Contacts that say the same thing leave Newton steps nothing to go by.
             polish: false,
@@ -127,7 +131,7 @@ impl Linearised<'_> {
         let operator = DenseOperator::<3>::new(matrix).map_err(not_finite)?;
         let problem = Problem::new(&operator, &b, &friction).map_err(not_finite)?;
         let swept = GaussSeidel::default().solve(&problem, Some(&start), &settings, &|_, _| true);
-        if swept.converged() || !last {
+        if swept.converged() || !last || list.len() >= MANY {
             return Ok(swept);
         }
         let settings = Settings { max_iterations: ALTERNATIONS, ..settings };

@@ -401,7 +401,7 @@ impl<S: ContactSource> Simulator<S> {
             self.look(&position, stage.time, stage.tau)?;
             if !solved.residual.is_finite()
                 || round + 1 == LOOKS
-                || !self.looks_different(stage, &solved)
+                || !self.looks_different(stage, &solved, round)
             {
                 break;
             }

@@ -432,7 +432,7 @@ impl StageProblem<'_> {
         let last = outer >= self.settings.max_iterations;
         let mut outcome = Ok(true);
         for shift in SHIFTS {
-            let condensed = system.condenses() || !Row::any_shared(rows);
+            let condensed = system.has_last(rows);
             // Conjugate gradients make up for what the core leaves out.
             let slack = if Row::any_shared(rows) { f64::INFINITY } else { LEFT_OUT };
             self.assemble(system, work, outer > 1, Curvature::Positive, shift, slack)?;
@@ -483,7 +483,7 @@ impl StageProblem<'_> {
             system.fill(self.model, f64::INFINITY)?;
             work.timings.friction += clock.elapsed();
             // Another step or look has them.
-            if !(last && self.last_look) || round == MISSES || !system.condenses() {
+            if !(last && self.last_look) || round == MISSES || !system.has_last(rows) {
                 break;
             }
         }

@@ -148,6 +148,16 @@ impl System {
         !self.shared.is_empty() && self.shared.len() <= MOST_SHARED
     }
 
+    /// Whether the vertices of all contacts that share theirs are eliminated last.
+    pub(crate) fn has_last(&self, rows: &[Row]) -> bool {
+        let mut shared = rows.iter().filter(|row| row.likely && !row.nodal);
+        let known = |row: &Row| {
+            let unknowns = &row.unknowns[..row.contact.count as usize];
+            unknowns.iter().all(|i| self.shared.contains_key(&self.node_at[*i]))
+        };
+        (self.condenses() || !Row::any_shared(rows)) && shared.all(known)
+    }
+
     /// What each component of the force of a contact that shares its vertices moves, at all of them \[m/N\]: the inverse of what was
     /// factorised last. Column-major, three columns per contact.
     pub(crate) fn compliance(&self, model: &Model, rows: &[&Row]) -> Result<Vec<f64>, SolveError> {
