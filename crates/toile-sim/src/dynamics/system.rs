@@ -340,6 +340,7 @@ pub(crate) struct Neighbourhood {
 
 #[cfg(test)]
 mod tests {
+    use toile_contact::{Contact, ContactKey};
     use toile_energy::{Curvature, Membrane, ShellStiffness};
     use toile_geometry::measure::NormalRule;
     use toile_geometry::{Vec3, generate};
@@ -415,5 +416,60 @@ mod tests {
         for i in 0..x.len() {
             assert!((x[i] - y[i]).abs() < 1e-9, "{} {}", x[i], y[i]);
         }
+    }
+
+    #[test]
+    fn contacts_that_share_vertices_feel_each_other_as_the_cloth_lets_them() {
+        let model = wavy();
+        let contact = |vertices: [u32; 4], normal: Vec3| Contact {
+            key: ContactKey::VertexFace { vertex: vertices[0], face: vertices[1] },
+            vertices,
+            weights: [1.0, -0.2, -0.3, -0.5],
+            count: 4,
+            normal: normal.normalize(),
+            gap: 0.0,
+            velocity: Vec3::zeros(),
+            friction: 0.3,
+        };
+        // The first hangs on the pinned corner.
+        let contacts = [
+            contact([20, 0, 1, 6], Vec3::new(0.1, 0.2, 1.0)),
+            contact([21, 1, 7, 6], Vec3::new(-0.3, 0.1, 1.0)),
+        ];
+        let mut rows: Vec<Row> = contacts
+            .iter()
+            .map(|contact| {
+                let unknown = |v: u32| model.unknown(model.vertices()[v as usize]);
+                Row::new(*contact, contact.vertices.map(unknown), model.start(), 1.0)
+            })
+            .collect();
+        let mut system = System::new(&model).unwrap();
+        assert!(!system.has_last(&rows));
+        system.prepare(&model, &rows);
+        assert!(system.has_last(&rows));
+        model.hessian(model.start(), Curvature::Positive, &mut system.elastic);
+        let rate = |i: usize| model.masses()[i] * 1e4;
+        system.assemble(&model, rate, 0.0).unwrap();
+        system.factorize(&model, std::iter::empty()).unwrap();
+        let refs: Vec<&Row> = rows.iter().collect();
+        let compliance = system.compliance(&model, &refs).unwrap();
+        for c in 0..6 {
+            let mut moved = vec![0.0; model.len()];
+            let unit = Vector::<3>::from_fn(|k, _| f64::from(k == c % 3));
+            rows[c / 3].scatter_free(&unit, 1.0, model.fixed(), &mut moved);
+            system.solve(&mut moved);
+            for r in 0..6 {
+                let row = &rows[r / 3];
+                let expected = row.local(&row.sum(&moved))[r % 3];
+                let found = compliance[6 * c + r];
+                assert!((found - expected).abs() <= 1e-12 * compliance[0], "{found} {expected}");
+            }
+        }
+        // They are let go when they have not been seen for long.
+        rows.clear();
+        for _ in 0..=MEMORY {
+            system.prepare(&model, &rows);
+        }
+        assert!(!system.condenses() && system.couplings().is_empty());
     }
 }
