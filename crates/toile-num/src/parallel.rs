@@ -14,6 +14,11 @@ const CHUNK: usize = 1024;
 
 /// Calls `work(0)`, …, `work(tasks - 1)`, each once; threads take them in this order, so put the dearest first.
 pub fn for_tasks(tasks: usize, work: &(dyn Fn(usize) + Sync)) {
+    for_tasks_on(rayon::current_num_threads(), tasks, work);
+}
+
+/// [`for_tasks`] on no more than so many threads.
+pub fn for_tasks_on(threads: usize, tasks: usize, work: &(dyn Fn(usize) + Sync)) {
     let next = AtomicUsize::new(0);
     let deal = || {
         loop {
@@ -24,7 +29,7 @@ pub fn for_tasks(tasks: usize, work: &(dyn Fn(usize) + Sync)) {
             work(task);
         }
     };
-    on_threads(tasks.min(rayon::current_num_threads()), &deal);
+    on_threads(tasks.min(threads).min(rayon::current_num_threads()), &deal);
 }
 
 fn on_threads(count: usize, work: &(dyn Fn() + Sync)) {

@@ -18,6 +18,7 @@ mod cholesky;
 mod direct;
 mod eigen;
 mod error;
+mod frontal;
 mod graph;
 mod iterative;
 mod ldlt;
