@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// factorisation. Same values, same bits, for any number of threads. Fails cleanly on the first
 /// pivot that is not positive, which makes it the cheapest test of positive definiteness.
 pub struct Cholesky {
-    inner: SymmetricSolver,
+    pub(crate) inner: SymmetricSolver,
 }
 
 impl Cholesky {

@@ -36,6 +36,23 @@ mod solver;
 pub mod internal {
     pub use crate::backend::approximate_minimum_degree;
     pub use crate::ordering::postordered;
+    use crate::{Cholesky, Ldlt};
+
+    /// Row, column and value of the entries of L.
+    pub fn cholesky_entries(solver: &Cholesky) -> Vec<(usize, usize, f64)> {
+        solver.inner.factor.entries()
+    }
+
+    /// Row, column and value of the entries of D and, below the diagonal, of L.
+    pub fn ldlt_entries(solver: &Ldlt) -> Vec<(usize, usize, f64)> {
+        solver.inner.factor.entries()
+    }
+
+    /// Computes dense blocks with narrower registers than there are; `false` where there are none of
+    /// that many numbers.
+    pub fn use_lanes(solver: &mut Cholesky, lanes: usize) -> bool {
+        solver.inner.factor.use_lanes(lanes)
+    }
 }
 
 pub use cholesky::Cholesky;

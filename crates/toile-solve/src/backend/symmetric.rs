@@ -64,7 +64,6 @@ pub(crate) struct SymmetricFactor {
     kind: Kind,
     n: usize,
     form: Form,
-    threads: usize,
 }
 
 impl SymmetricFactor {
@@ -97,7 +96,13 @@ impl SymmetricFactor {
         let form = if use_blocks {
             let parents = tree.into_inner();
             let signed = kind == Kind::Ldlt;
-            Form::Frontal(FrontalFactor::new(pattern, parents, &column_counts, signed)?)
+            Form::Frontal(FrontalFactor::new(
+                pattern,
+                parents,
+                &column_counts,
+                signed,
+                settings.threads,
+            )?)
         } else {
             let symbolic = simplicial::factorize_simplicial_symbolic_cholesky(
                 upper.as_ref(),
@@ -123,7 +128,7 @@ impl SymmetricFactor {
                 from_lower,
             })
         };
-        let mut this = Self { kind, n, form, threads: settings.threads };
+        let mut this = Self { kind, n, form };
         this.reserve_solve(1)?;
         Ok(this)
     }
@@ -145,7 +150,7 @@ impl SymmetricFactor {
     pub(crate) fn factorize_llt(&mut self, values: &[f64]) -> Result<(), usize> {
         assert_eq!(self.kind, Kind::Llt);
         match &mut self.form {
-            Form::Frontal(factor) => factor.factorize(values, None, self.threads),
+            Form::Frontal(factor) => factor.factorize(values, None),
             Form::Simplicial(this) => {
                 gather(&mut this.upper_values, values, &this.from_lower);
                 simplicial::factorize_simplicial_numeric_llt(
@@ -170,7 +175,7 @@ impl SymmetricFactor {
     ) -> Result<(), usize> {
         assert_eq!(self.kind, Kind::Ldlt);
         match &mut self.form {
-            Form::Frontal(factor) => factor.factorize(values, regularization, self.threads),
+            Form::Frontal(factor) => factor.factorize(values, regularization),
             Form::Simplicial(this) => {
                 gather(&mut this.upper_values, values, &this.from_lower);
                 let regularization = match regularization {
@@ -206,6 +211,43 @@ impl SymmetricFactor {
         }
     }
 
+    /// Whether no pivot overflowed.
+    pub(crate) fn has_finite_pivots(&self) -> bool {
+        match &self.form {
+            // Others are refused on the way.
+            Form::Frontal(_) => true,
+            Form::Simplicial(_) => {
+                let mut finite = true;
+                self.for_each_pivot(|_, pivot| finite &= pivot.is_finite());
+                finite
+            }
+        }
+    }
+
+    /// Row, column and value of the stored entries: of L for LLᵀ; of D and, below, of L for LDLᵀ.
+    pub(crate) fn entries(&self) -> Vec<(usize, usize, f64)> {
+        let mut entries = Vec::new();
+        match &self.form {
+            Form::Frontal(factor) => factor.for_each_entry(|i, j, v| entries.push((i, j, v))),
+            Form::Simplicial(this) => {
+                let (col_ptr, row_idx) = (this.symbolic.col_ptr(), this.symbolic.row_idx());
+                for j in 0..self.n {
+                    let range = col_ptr[j]..col_ptr[j + 1];
+                    entries.extend(range.map(|k| (row_idx[k], j, this.factor[k])));
+                }
+            }
+        }
+        entries
+    }
+
+    /// Computes dense blocks with registers of that many numbers; `false` where there are none.
+    pub(crate) fn use_lanes(&mut self, lanes: usize) -> bool {
+        match &mut self.form {
+            Form::Frontal(factor) => factor.use_lanes(lanes),
+            Form::Simplicial(_) => false,
+        }
+    }
+
     /// Makes room for solves with that many right-hand sides at once.
     pub(crate) fn reserve_solve(&mut self, columns: usize) -> Result<(), SolveError> {
         match &mut self.form {
@@ -229,7 +271,7 @@ impl SymmetricFactor {
             return;
         }
         let this = match &mut self.form {
-            Form::Frontal(factor) => return factor.solve_in_place(x, self.threads),
+            Form::Frontal(factor) => return factor.solve_in_place(x),
             Form::Simplicial(this) => this,
         };
         assert!(columns <= this.solve_columns);

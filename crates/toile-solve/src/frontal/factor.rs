@@ -6,11 +6,13 @@ use super::plan::{ArenaLen, Front, Plan, Run, STRIP, column_strip};
 use super::threads::share;
 use crate::SolveError;
 use pulp::{Arch, Simd, WithSimd};
+use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Pivot strips eliminated at once: 128 columns, so that three strips and a tile stay in the nearest
+/// Pivot strips eliminated at once: 192 columns, so that three strips of them stay in the nearest
 /// cache.
-const PANEL_STRIPS: usize = 16;
+const PANEL_STRIPS: usize = 24;
 
 /// Strips, of rows or of columns, that one thread takes of a large front.
 const SHARED_STRIPS: usize = 12;
@@ -33,10 +35,6 @@ impl Arena {
             scaled: Memory::new(if signed { len.factor } else { 0 })?,
         })
     }
-
-    pub(super) fn len(&self) -> usize {
-        self.sides[0].len() + self.sides[1].len() + self.window.len() + self.scaled.len()
-    }
 }
 
 /// One factorisation.
@@ -52,11 +50,11 @@ pub(super) struct Factorization<'a> {
     failed: AtomicUsize,
 }
 
-/// A task with what it writes.
+/// What a task writes.
 struct TaskData<'a> {
-    arena: &'a mut Arena,
     factor: &'a mut [f64],
     inverses: &'a mut [f64],
+    handed: &'a mut [f64],
 }
 
 impl<'a> Factorization<'a> {
@@ -74,19 +72,20 @@ impl<'a> Factorization<'a> {
 
     /// Writes the factor and the inverses of its pivots; on failure returns the first column of the
     /// matrix without a pivot, whatever the threads met first.
+    ///
+    /// There is an arena per thread, one of them large enough for the top.
     pub(super) fn run(
         &self,
-        arenas: &mut [Arena],
+        arenas: &Mutex<Vec<Arena>>,
+        handed: &mut [f64],
         factor: &mut [f64],
         inverses: &mut [f64],
     ) -> Result<(), usize> {
         let plan = self.plan;
-        let (top_arena, task_arenas) = arenas.split_last_mut().expect("the top has an arena");
         // Cut the factor where tasks begin and end; what lies between belongs to the top.
         let mut tasks: Vec<Option<TaskData<'_>>> = Vec::with_capacity(plan.tasks.len());
         let mut top = Vec::with_capacity(plan.top.len());
-        let (mut factor, mut inverses) = (factor, inverses);
-        let mut rest_of_arenas = task_arenas.iter_mut();
+        let (mut factor, mut inverses, mut rest) = (factor, inverses, &mut *handed);
         let mut top_fronts = plan.top.iter().peekable();
         let mut next_task = plan.tasks.iter().peekable();
         loop {
@@ -107,17 +106,25 @@ impl<'a> Factorization<'a> {
                 let len = fronts.iter().map(Front::factor_len).sum();
                 let factor = factor.split_off_mut(..len).expect("planned");
                 let inverses = inverses.split_off_mut(..task.columns.len()).expect("planned");
-                let arena = rest_of_arenas.next().expect("one per task");
-                tasks.push(Some(TaskData { arena, factor, inverses }));
+                let handed = rest.split_off_mut(..task.handed.len()).expect("planned");
+                tasks.push(Some(TaskData { factor, inverses, handed }));
             }
         }
         let by_work = plan.dearest_first.iter().map(|&t| {
             let t = t as usize;
             (t, tasks[t].take().expect("each task once"))
         });
-        share(self.threads, by_work, |(t, data)| self.run_task(t, data));
+        let lock = || arenas.lock().expect("a task that panics ends the whole");
+        share(self.threads, by_work, |(t, data)| {
+            let mut arena = lock().pop().expect("an arena per thread");
+            self.run_task(t, data, &mut arena);
+            lock().push(arena);
+        });
+        let mut arenas = lock();
+        let largest = |arena: &&mut Arena| arena.window.len();
+        let arena = arenas.iter_mut().max_by_key(largest).expect("an arena per thread");
         for (front, factor, inverses) in top {
-            self.eliminate(front, top_arena, task_arenas, factor, inverses, self.threads);
+            self.eliminate(front, arena, handed, &mut [], factor, inverses, self.threads);
         }
         match self.failed.load(Ordering::Relaxed) {
             usize::MAX => Ok(()),
@@ -125,23 +132,27 @@ impl<'a> Factorization<'a> {
         }
     }
 
-    fn run_task(&self, t: usize, data: TaskData<'_>) {
-        let TaskData { arena, mut factor, mut inverses } = data;
+    fn run_task(&self, t: usize, data: TaskData<'_>, arena: &mut Arena) {
+        let TaskData { mut factor, mut inverses, mut handed } = data;
         for front in &self.plan.fronts[self.plan.tasks[t].fronts.clone()] {
             let factor = factor.split_off_mut(..front.factor_len()).expect("planned");
             let inverses = inverses.split_off_mut(..front.columns).expect("planned");
-            self.eliminate(front, arena, &[], factor, inverses, 1);
+            let len = if front.handed { front.left_len() } else { 0 };
+            let handed = handed.split_off_mut(..len).expect("planned");
+            self.eliminate(front, arena, &[], handed, factor, inverses, 1);
         }
     }
 
     /// Assembles a front, eliminates its columns, and leaves the rest for its parent.
     ///
-    /// Children left theirs in `arena`, or, for the top, in the arenas of tasks.
+    /// What its children left is in `arena` or, from tasks to the top, in `taken`; what it leaves goes
+    /// to `arena` or, from a task to the top, to `given`.
     fn eliminate(
         &self,
         front: &Front,
         arena: &mut Arena,
-        tasks: &[Arena],
+        taken: &[f64],
+        given: &mut [f64],
         factor: &mut [f64],
         inverses: &mut [f64],
         threads: usize,
@@ -155,16 +166,12 @@ impl<'a> Factorization<'a> {
         }
         let [even, odd] = &mut arena.sides;
         let (mine, theirs) = if front.side == 0 { (even, &*odd) } else { (odd, &*even) };
-        let left = &mut mine[front.left_at..][..front.left_len()];
+        let left = if front.handed { given } else { &mut mine[front.left_at..][..front.left_len()] };
         let window = &mut arena.window[..front.window_len()];
         let children = || {
             plan.children[front.children.clone()].iter().map(|&c| {
                 let child = &plan.fronts[c as usize];
-                let side: &[f64] = if child.arena == front.arena {
-                    theirs
-                } else {
-                    &tasks[child.arena].sides[child.side]
-                };
+                let side: &[f64] = if child.handed { taken } else { theirs };
                 Child {
                     strips: child.row_strips(),
                     rows: child.rows.len(),
@@ -186,30 +193,32 @@ impl<'a> Factorization<'a> {
                 self.assemble_window(front, &columns, height, window, children());
             });
         }
+        let strips = front.row_strips();
+        let add_children = |columns: Range<usize>, left: &mut [f64]| {
+            for child in children() {
+                self.arch.dispatch(AddLeft { child, front, columns: columns.clone(), strips, left });
+            }
+        };
         let outcome = if self.pivots.is_signed() {
             let scaled = &mut arena.scaled[..front.factor_len()];
-            self.eliminate_window::<true>(front, window, factor, scaled, inverses, left, threads)
+            self.eliminate_window::<true>(
+                front, window, factor, scaled, inverses, left, threads, add_children,
+            )
         } else {
-            self.eliminate_window::<false>(front, window, factor, &mut [], inverses, left, threads)
+            self.eliminate_window::<false>(
+                front, window, factor, &mut [], inverses, left, threads, add_children,
+            )
         };
         if let Err(column) = outcome {
             self.failed.fetch_min(order[column] as usize, Ordering::Relaxed);
-            return;
         }
-        let strips = front.row_strips();
-        share(threads, left_pieces(left, strips, threads), |(columns, left)| {
-            for child in children() {
-                let op = AddLeft { child, front, columns: columns.clone(), strips, left };
-                self.arch.dispatch(op);
-            }
-        });
     }
 
     /// The entries of the matrix and what children left, in some columns of the window.
     fn assemble_window<'c>(
         &self,
         front: &Front,
-        columns: &std::ops::Range<usize>,
+        columns: &Range<usize>,
         height: usize,
         window: &mut [f64],
         children: impl Iterator<Item = Child<'c>>,
@@ -247,6 +256,7 @@ impl<'a> Factorization<'a> {
         inverses: &mut [f64],
         left: &mut [f64],
         threads: usize,
+        add_children: impl Fn(Range<usize>, &mut [f64]) + Sync,
     ) -> Result<(), usize> {
         let pivot_strips = front.pivot_strips();
         let stride = STRIP * front.columns;
@@ -297,8 +307,12 @@ impl<'a> Factorization<'a> {
             }
             let into = if begin == 0 { Into::Assign } else { Into::Subtract };
             share(threads, left_pieces(left, front.row_strips(), threads), |(columns, left)| {
-                let columns = columns.start + pivot_strips..columns.end + pivot_strips;
-                multiply(columns, left, Target::Left, into);
+                let shifted = columns.start + pivot_strips..columns.end + pivot_strips;
+                multiply(shifted, left, Target::Left, into);
+                if end == pivot_strips {
+                    // While the columns are near.
+                    add_children(columns, left);
+                }
             });
         }
         Ok(())
@@ -310,7 +324,7 @@ fn left_pieces(
     left: &mut [f64],
     strips: usize,
     threads: usize,
-) -> impl Iterator<Item = (std::ops::Range<usize>, &mut [f64])> {
+) -> impl Iterator<Item = (Range<usize>, &mut [f64])> {
     let width = if threads > 1 { SHARED_STRIPS } else { PANEL_STRIPS };
     let mut rest = left;
     (0..strips).step_by(width).map(move |begin| {
@@ -360,15 +374,32 @@ impl<'a> Child<'a> {
 
 #[inline(always)]
 fn add(to: &mut [f64], from: &[f64]) {
+    // Runs are short, often of few threes: the loop a compiler makes of this would hardly begin.
+    let (to, from) = add_by::<8>(to, from);
+    let (to, from) = add_by::<4>(to, from);
+    let (to, from) = add_by::<2>(to, from);
+    add_by::<1>(to, from);
+}
+
+/// Adds as many whole chunks as there are, and returns the rest.
+#[inline(always)]
+fn add_by<'a, 'b, const N: usize>(
+    to: &'a mut [f64],
+    from: &'b [f64],
+) -> (&'a mut [f64], &'b [f64]) {
+    let ((to, to_rest), (from, from_rest)) = (to.as_chunks_mut::<N>(), from.as_chunks::<N>());
     for (to, from) in to.iter_mut().zip(from) {
-        *to += from;
+        for k in 0..N {
+            to[k] += from[k];
+        }
     }
+    (to_rest, from_rest)
 }
 
 /// Adds what a child left to some columns of the window of its parent.
 struct AddWindow<'a, 'w> {
     child: Child<'a>,
-    columns: std::ops::Range<usize>,
+    columns: Range<usize>,
     height: usize,
     window: &'w mut [f64],
 }
@@ -393,7 +424,7 @@ impl WithSimd for AddWindow<'_, '_> {
 struct AddLeft<'a, 'w> {
     child: Child<'a>,
     front: &'a Front,
-    columns: std::ops::Range<usize>,
+    columns: Range<usize>,
     strips: usize,
     left: &'w mut [f64],
 }
@@ -475,7 +506,7 @@ impl<const SIGNED: bool> WithSimd for EliminateRows<'_, SIGNED> {
 
 struct Multiply<'a> {
     panel: &'a Panel,
-    columns: std::ops::Range<usize>,
+    columns: Range<usize>,
     l: &'a [f64],
     ld: &'a [f64],
     to: &'a mut [f64],

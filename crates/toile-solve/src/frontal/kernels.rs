@@ -203,7 +203,7 @@ pub(super) fn eliminate_pivots<S: Simd, const V: usize, const R: usize, const NR
         }
         // The tile on the diagonal.
         let q = panel.before(t);
-        let mut tile = [[0.0; STRIP]; STRIP];
+        let mut x = [[simd.splat_f64s(0.0); V]; STRIP];
         {
             let [a] = columns_of::<1>(l, stride, &q);
             let [b] = if SIGNED { columns_of::<1>(ld, stride, &q) } else { [a] };
@@ -211,34 +211,40 @@ pub(super) fn eliminate_pivots<S: Simd, const V: usize, const R: usize, const NR
                 let sums = sums::<S, V, 1, NR>(simd, [a], b, from);
                 for c in 0..NR {
                     let before = load::<S, V>(&window[(STRIP * t + from + c) * height + STRIP * t..]);
-                    let mut column = sums[c][0];
                     for v in 0..V {
-                        column[v] = simd.add_f64s(before[v], column[v]);
+                        x[from + c][v] = simd.add_f64s(before[v], sums[c][0][v]);
                     }
-                    store::<S, V>(&mut tile[from + c], column);
                 }
             }
         }
-        for c in 0..panel.width(t) {
+        let width = panel.width(t);
+        for c in 0..STRIP {
+            if c >= width {
+                break;
+            }
             let column = STRIP * t + c;
-            let Some((pivot, inverse)) = pivots.accept(first + column, tile[c][c]) else {
+            let mut numbers = [0.0; STRIP];
+            store::<S, V>(&mut numbers, x[c]);
+            let Some((pivot, inverse)) = pivots.accept(first + column, numbers[c]) else {
                 return Err(column);
             };
             inverses[column] = inverse;
-            let mut scaled = tile[c].map(|x| x * inverse);
-            scaled[..c].fill(0.0);
-            scaled[c] = pivot;
+            let scaled = x[c].map(|x| simd.mul_f64s(x, simd.splat_f64s(inverse)));
             // L D below the pivot, which is L itself for LLᵀ.
-            let left = if SIGNED { tile[c] } else { scaled };
+            let left = if SIGNED { x[c] } else { scaled };
+            store::<S, V>(&mut numbers, scaled);
             for d in c + 1..STRIP {
-                let factor = scaled[d];
-                for r in 0..STRIP {
-                    tile[d][r] -= left[r] * factor;
+                let factor = simd.splat_f64s(numbers[d]);
+                for v in 0..V {
+                    x[d][v] = simd.negate_mul_add_e_f64s(left[v], factor, x[d][v]);
                 }
             }
-            l[STRIP * column..][..STRIP].copy_from_slice(&scaled);
+            // Zeros above, so that solves may take whole registers.
+            numbers[..c].fill(0.0);
+            numbers[c] = pivot;
+            l[STRIP * column..][..STRIP].copy_from_slice(&numbers);
             if SIGNED {
-                ld[STRIP * column..][..STRIP].copy_from_slice(&left);
+                store::<S, V>(&mut ld[STRIP * column..], left);
             }
         }
     }

@@ -27,6 +27,8 @@ use memory::Memory;
 use plan::{Plan, STRIP};
 use pulp::Arch;
 use solve::{BLOCK, Solver, Vectors};
+use std::sync::Mutex;
+use threads::within_pool;
 
 /// LLᵀ or LDLᵀ in dense fronts, with the memory to compute and use it.
 pub(crate) struct FrontalFactor {
@@ -37,24 +39,39 @@ pub(crate) struct FrontalFactor {
     factor: Memory,
     /// 1/Lⱼⱼ or 1/Dⱼⱼ, in the order of the tree.
     inverses: Vec<f64>,
-    arenas: Vec<Arena>,
+    /// One per thread, one of them large enough for the top of the tree.
+    arenas: Mutex<Vec<Arena>>,
+    handed: Memory,
+    threads: usize,
     single: Vectors,
     block: Option<Vectors>,
 }
 
 impl FrontalFactor {
     /// Analyses a checked pattern, given its elimination tree (−1 for a root) and the lengths of the
-    /// columns of the factor, diagonal included. `signed` for LDLᵀ.
+    /// columns of the factor, diagonal included. `signed` for LDLᵀ. Bits do not depend on the number of
+    /// threads (0 for all of the pool).
     pub(crate) fn new(
         pattern: &SymmetricPattern,
         parents: &[isize],
         lengths: &[usize],
         signed: bool,
+        threads: usize,
     ) -> Result<Self, SolveError> {
         let plan = Plan::new(pattern, parents, lengths)?;
-        let arenas = plan.arenas.iter().map(|len| Arena::new(len, signed));
+        let threads = match (plan.tasks.len(), threads) {
+            (..2, _) | (_, 1) => 1,
+            (_, 0) => rayon::current_num_threads(),
+            (_, some) => some,
+        };
+        let largest = plan.task_arena.max(&plan.top_arena);
+        let lens = (0..threads.min(plan.tasks.len()).max(1))
+            .map(|k| if k == 0 { &largest } else { &plan.task_arena });
+        let arenas = lens.map(|len| Arena::new(len, signed)).collect::<Result<_, _>>()?;
         Ok(Self {
-            arenas: arenas.collect::<Result<_, _>>()?,
+            arenas: Mutex::new(arenas),
+            handed: Memory::new(plan.handed_len)?,
+            threads,
             factor: Memory::new(plan.factor_len)?,
             inverses: vec![0.0; pattern.n],
             single: Vectors::new(&plan, 1)?,
@@ -71,39 +88,21 @@ impl FrontalFactor {
         self.factor.len()
     }
 
-    /// Threads to use of those asked for, 0 for all of the pool.
-    fn threads(&self, asked: usize) -> usize {
-        match (self.plan.tasks.len(), asked) {
-            (..2, _) | (_, 1) => 1,
-            (_, 0) => rayon::current_num_threads(),
-            (_, some) => some.min(rayon::current_num_threads()),
-        }
-    }
-
-    /// Numbers of working memory.
-    pub(crate) fn scratch(&self) -> usize {
-        self.arenas.iter().map(Arena::len).sum()
-    }
-
-    /// Factorises the matrix with these entries; on failure, the first column without a pivot. Bits do
-    /// not depend on the number of threads (0 for all of the pool).
+    /// Factorises the matrix with these entries; on failure, the first column without a pivot.
     pub(crate) fn factorize(
         &mut self,
         values: &[f64],
         regularization: Option<PivotRegularization<'_>>,
-        threads: usize,
     ) -> Result<(), usize> {
-        let threads = self.threads(threads);
         let pivots = if self.signed {
             Pivots::Signed(regularization.map(|r| (r, self.plan.order.as_slice())))
         } else {
             Pivots::Positive
         };
-        Factorization::new(self.arch, &self.plan, values, &self.col_ptr, pivots, threads).run(
-            &mut self.arenas,
-            &mut self.factor,
-            &mut self.inverses,
-        )
+        let (plan, threads) = (&self.plan, self.threads);
+        let run = Factorization::new(self.arch, plan, values, &self.col_ptr, pivots, threads);
+        let (handed, factor, inverses) = (&mut self.handed, &mut self.factor, &mut self.inverses);
+        within_pool(threads, || run.run(&self.arenas, handed, factor, inverses))
     }
 
     /// Diagonal of L or of D, with the columns of the matrix in the order of the tree.
@@ -117,6 +116,48 @@ impl FrontalFactor {
         }
     }
 
+    /// Calls `visit` with row, column and value of every stored entry of the lower triangle, zeros
+    /// included: of L for LLᵀ; of D and, below, of L for LDLᵀ. Rows and columns are those of the matrix.
+    pub(crate) fn for_each_entry(&self, mut visit: impl FnMut(usize, usize, f64)) {
+        let plan = &self.plan;
+        let tasks = plan.tasks.iter().flat_map(|t| t.fronts.clone().map(move |f| (f, Some(t))));
+        for (f, task) in tasks.chain(plan.top.iter().map(|&f| (f as usize, None))) {
+            let front = &plan.fronts[f];
+            let row = |r: u32| match task {
+                Some(task) if r as usize >= task.columns.len() => {
+                    task.outside[r as usize - task.columns.len()] as usize
+                }
+                Some(task) => task.columns.start + r as usize,
+                None => r as usize,
+            };
+            let below = STRIP * front.pivot_strips();
+            for c in 0..front.columns {
+                let mut entry = |at: usize, row: usize| {
+                    let strip = at / STRIP * STRIP * front.columns;
+                    let value = self.factor[front.at + strip + STRIP * c + at % STRIP];
+                    visit(plan.order[row] as usize, plan.order[front.first + c] as usize, value);
+                };
+                (c..front.columns).for_each(|r| entry(r, front.first + r));
+                let rows = plan.rows[front.rows.clone()].iter().enumerate();
+                rows.for_each(|(k, &r)| entry(below + k, row(r)));
+            }
+        }
+    }
+
+    /// Uses registers of that many numbers from now on; `false` where there are none.
+    pub(crate) fn use_lanes(&mut self, lanes: usize) -> bool {
+        self.arch = match lanes {
+            1 => Arch::Scalar,
+            #[cfg(target_arch = "x86_64")]
+            4 => match pulp::x86::V3::try_new() {
+                Some(registers) => Arch::V3(registers),
+                None => return false,
+            },
+            _ => return false,
+        };
+        true
+    }
+
     /// Makes room for solves with several right-hand sides at once.
     pub(crate) fn reserve_solve(&mut self, columns: usize) -> Result<(), SolveError> {
         if columns > 1 && self.block.is_none() {
@@ -128,7 +169,7 @@ impl FrontalFactor {
     /// X ← A⁻¹X for column-major X of n rows. Bits do not depend on the number of threads (0 for all of the pool).
     ///
     /// Panics for more than one column without [`Self::reserve_solve`].
-    pub(crate) fn solve_in_place(&mut self, x: &mut [f64], threads: usize) {
+    pub(crate) fn solve_in_place(&mut self, x: &mut [f64]) {
         let n = self.plan.order.len();
         let solver = Solver {
             arch: self.arch,
@@ -136,14 +177,17 @@ impl FrontalFactor {
             factor: &self.factor,
             inverses: &self.inverses,
             signed: self.signed,
-            threads: self.threads(threads),
+            threads: self.threads,
         };
-        for x in x.chunks_mut(BLOCK * n) {
-            if x.len() == n {
-                solver.solve(x, &mut self.single);
-            } else {
-                solver.solve(x, self.block.as_mut().expect("room for several columns"));
+        let (single, block) = (&mut self.single, &mut self.block);
+        within_pool(solver.threads, || {
+            for x in x.chunks_mut(BLOCK * n) {
+                if x.len() == n {
+                    solver.solve(x, single);
+                } else {
+                    solver.solve(x, block.as_mut().expect("room for several columns"));
+                }
             }
-        }
+        });
     }
 }

@@ -46,11 +46,12 @@ pub(super) struct Front {
     pub(super) runs: Range<usize>,
     /// How many of those runs are pivots of the parent.
     pub(super) pivot_runs: usize,
-    /// Which of the two stacks holds what it leaves, and where.
+    /// What it leaves is handed from a task to the top, in memory of its own.
+    pub(super) handed: bool,
+    /// Otherwise, which of two stacks holds it.
     pub(super) side: usize,
+    /// Where what it leaves begins.
     pub(super) left_at: usize,
-    /// Arena that holds it: a task, or [`Plan::tasks`]`.len()` for the top.
-    pub(super) arena: usize,
 }
 
 impl Front {
@@ -92,14 +93,25 @@ pub(super) struct Task {
     pub(super) columns: Range<usize>,
     /// Later rows its fronts reach, in the order of the tree.
     pub(super) outside: Vec<u32>,
+    /// Place of what it hands to the top.
+    pub(super) handed: Range<usize>,
 }
 
-/// Lengths of the memory in which the fronts of a task, or of the top, are eliminated.
+/// Lengths of the memory in which fronts are eliminated one after the other.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ArenaLen {
     pub(super) sides: [usize; 2],
     pub(super) window: usize,
     pub(super) factor: usize,
+}
+
+impl ArenaLen {
+    /// Long enough for both.
+    pub(super) fn max(&self, other: &Self) -> Self {
+        let sides = [self.sides[0].max(other.sides[0]), self.sides[1].max(other.sides[1])];
+        let (window, factor) = (self.window.max(other.window), self.factor.max(other.factor));
+        Self { sides, window, factor }
+    }
 }
 
 /// The analysis of a pattern.
@@ -120,8 +132,12 @@ pub(super) struct Plan {
     pub(super) dearest_first: Vec<u32>,
     /// Fronts above the tasks, in the order of the tree.
     pub(super) top: Vec<u32>,
-    /// Memory of each task, then of the top.
-    pub(super) arenas: Vec<ArenaLen>,
+    /// Memory for any task.
+    pub(super) task_arena: ArenaLen,
+    /// Memory for the top.
+    pub(super) top_arena: ArenaLen,
+    /// Numbers handed from the tasks to the top.
+    pub(super) handed_len: usize,
     pub(super) factor_len: usize,
 }
 
@@ -147,7 +163,9 @@ impl Plan {
             tasks: Vec::new(),
             dearest_first: Vec::new(),
             top: Vec::new(),
-            arenas: Vec::new(),
+            task_arena: ArenaLen::default(),
+            top_arena: ArenaLen::default(),
+            handed_len: 0,
             factor_len: 0,
         };
         this.link_children(&groups);
@@ -279,7 +297,8 @@ impl Plan {
                 }
                 _ => {
                     let fronts = first[root]..g;
-                    self.tasks.push(Task { fronts, columns: 0..0, outside: Vec::new() });
+                    let outside = Vec::new();
+                    self.tasks.push(Task { fronts, columns: 0..0, outside, handed: 0..0 });
                     works.push(work[root]);
                 }
             }
@@ -296,44 +315,56 @@ impl Plan {
         self.dearest_first.sort_by(|&a, &b| works[b as usize].total_cmp(&works[a as usize]));
     }
 
-    /// Places what fronts leave on two stacks per arena, by the parity of their depth: a front then
-    /// reads from the tops of one stack what its children left, and pushes on the other.
+    /// Places what fronts leave on two stacks, by the parity of their depth: a front then reads from
+    /// the top of one stack what its children left, and pushes on the other. What the roots of tasks
+    /// leave has to wait for all tasks and lies apart.
     fn place_stacks(&mut self, groups: &[Group]) {
-        let count = groups.len();
-        for g in (0..count).rev() {
+        for g in (0..groups.len()).rev() {
             if groups[g].parent != ROOT {
                 self.fronts[g].side = 1 - self.fronts[groups[g].parent as usize].side;
             }
         }
-        let top = self.tasks.len();
-        self.fronts.iter_mut().for_each(|f| f.arena = top);
-        for (t, task) in self.tasks.iter().enumerate() {
-            self.fronts[task.fronts.clone()].iter_mut().for_each(|f| f.arena = t);
-        }
-        self.arenas = vec![ArenaLen::default(); top + 1];
-        let mut heights = vec![[0usize; 2]; top + 1];
-        for g in 0..count {
-            let front = &self.fronts[g];
-            let (arena, side) = (front.arena, front.side);
-            let (window, factor, left) =
-                (front.window_len(), front.factor_len(), front.left_len());
-            // The lowest of the children in this arena: everything from there on is theirs.
-            let children = self.children[front.children.clone()].iter();
-            let freed = children
-                .map(|&c| &self.fronts[c as usize])
-                .find(|c| c.arena == arena)
-                .map(|c| c.left_at);
-            let at = heights[arena][side];
-            heights[arena][side] += left;
-            if let Some(at) = freed {
-                heights[arena][1 - side] = at;
+        for t in 0..self.tasks.len() {
+            let fronts = self.tasks[t].fronts.clone();
+            let begin = self.handed_len;
+            for g in fronts.clone().filter(|&g| groups[g].parent as usize >= fronts.end) {
+                self.fronts[g].handed = true;
+                self.fronts[g].left_at = self.handed_len;
+                self.handed_len += self.fronts[g].left_len();
             }
-            let len = &mut self.arenas[arena];
-            len.sides[side] = len.sides[side].max(heights[arena][side]);
-            len.window = len.window.max(window);
-            len.factor = len.factor.max(factor);
-            self.fronts[g].left_at = at;
+            self.tasks[t].handed = begin..self.handed_len;
+            let len = self.place_on_stacks(fronts);
+            self.task_arena = self.task_arena.max(&len);
         }
+        let top = std::mem::take(&mut self.top);
+        self.top_arena = self.place_on_stacks(top.iter().map(|&g| g as usize));
+        self.top = top;
+    }
+
+    fn place_on_stacks(&mut self, fronts: impl Iterator<Item = usize>) -> ArenaLen {
+        let mut len = ArenaLen::default();
+        let mut heights = [0usize; 2];
+        for g in fronts {
+            let front = &self.fronts[g];
+            let side = front.side;
+            len.window = len.window.max(front.window_len());
+            len.factor = len.factor.max(front.factor_len());
+            // The lowest of its children: everything from there on is theirs.
+            let mut children = self.children[front.children.clone()].iter();
+            let freed = children
+                .find(|&&c| !self.fronts[c as usize].handed)
+                .map(|&c| self.fronts[c as usize].left_at);
+            if !front.handed {
+                let left = front.left_len();
+                self.fronts[g].left_at = heights[side];
+                heights[side] += left;
+                len.sides[side] = len.sides[side].max(heights[side]);
+            }
+            if let Some(at) = freed {
+                heights[1 - side] = at;
+            }
+        }
+        len
     }
 
     /// Numbers the rows of fronts in tasks within their task.
@@ -377,9 +408,9 @@ fn fronts(groups: &[Group]) -> Vec<Front> {
             children: 0..0,
             runs: 0..0,
             pivot_runs: 0,
+            handed: false,
             side: 0,
             left_at: 0,
-            arena: 0,
         })
         .collect()
 }

@@ -201,6 +201,9 @@ impl Merged {
             for member in members.of(g) {
                 order.extend_from_slice(&post[self.begin[member]..self.begin[member + 1]]);
             }
+            // As in the matrix, which ancestors follow too: the first failure in a front is then the
+            // first of its columns.
+            order[first..].sort_unstable();
             let columns = order.len() - first;
             groups.push(Group { first, columns, rows: 0..0, parent: up(g) });
         }
