@@ -220,8 +220,7 @@ fn main() {
             let mut direct = Direct::new(&pattern);
             let (mut numeric_time, mut direct_time) = (f64::INFINITY, f64::INFINITY);
             for _ in 0..repetitions {
-                numeric_time =
-                    numeric_time.min(best(1, || cholesky.factorize(&values).unwrap()));
+                numeric_time = numeric_time.min(best(1, || cholesky.factorize(&values).unwrap()));
                 direct_time = direct_time.min(direct.factorize(&values));
             }
             let rhs: Vec<f64> = (0..8 * pattern.n).map(|i| (i as f64 * 0.37).sin()).collect();

@@ -40,9 +40,9 @@ const SUPERNODAL_WORK_PER_ENTRY: f64 = 6.0;
 /// A factor in one of two forms.
 enum Form {
     /// In dense blocks, ours.
-    Frontal(FrontalFactor),
+    Frontal(Box<FrontalFactor>),
     /// Entry by entry, the library's.
-    Simplicial(Simplicial),
+    Simplicial(Box<Simplicial>),
 }
 
 struct Simplicial {
@@ -96,13 +96,13 @@ impl SymmetricFactor {
         let form = if use_blocks {
             let parents = tree.into_inner();
             let signed = kind == Kind::Ldlt;
-            Form::Frontal(FrontalFactor::new(
+            Form::Frontal(Box::new(FrontalFactor::new(
                 pattern,
                 parents,
                 &column_counts,
                 signed,
                 settings.threads,
-            )?)
+            )?))
         } else {
             let symbolic = simplicial::factorize_simplicial_symbolic_cholesky(
                 upper.as_ref(),
@@ -117,7 +117,7 @@ impl SymmetricFactor {
                     simplicial::factorize_simplicial_numeric_ldlt_scratch::<usize, f64>(n)
                 }
             };
-            Form::Simplicial(Simplicial {
+            Form::Simplicial(Box::new(Simplicial {
                 factor: zeros(symbolic.len_val())?,
                 upper_values: zeros(pattern.nnz())?,
                 factor_memory: allocate(req)?,
@@ -126,7 +126,7 @@ impl SymmetricFactor {
                 symbolic,
                 upper,
                 from_lower,
-            })
+            }))
         };
         let mut this = Self { kind, n, form };
         this.reserve_solve(1)?;

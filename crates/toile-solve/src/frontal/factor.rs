@@ -166,7 +166,8 @@ impl<'a> Factorization<'a> {
         }
         let [even, odd] = &mut arena.sides;
         let (mine, theirs) = if front.side == 0 { (even, &*odd) } else { (odd, &*even) };
-        let left = if front.handed { given } else { &mut mine[front.left_at..][..front.left_len()] };
+        let left =
+            if front.handed { given } else { &mut mine[front.left_at..][..front.left_len()] };
         let window = &mut arena.window[..front.window_len()];
         let children = || {
             plan.children[front.children.clone()].iter().map(|&c| {
@@ -196,17 +197,37 @@ impl<'a> Factorization<'a> {
         let strips = front.row_strips();
         let add_children = |columns: Range<usize>, left: &mut [f64]| {
             for child in children() {
-                self.arch.dispatch(AddLeft { child, front, columns: columns.clone(), strips, left });
+                self.arch.dispatch(AddLeft {
+                    child,
+                    front,
+                    columns: columns.clone(),
+                    strips,
+                    left,
+                });
             }
         };
         let outcome = if self.pivots.is_signed() {
             let scaled = &mut arena.scaled[..front.factor_len()];
             self.eliminate_window::<true>(
-                front, window, factor, scaled, inverses, left, threads, add_children,
+                front,
+                window,
+                factor,
+                scaled,
+                inverses,
+                left,
+                threads,
+                add_children,
             )
         } else {
             self.eliminate_window::<false>(
-                front, window, factor, &mut [], inverses, left, threads, add_children,
+                front,
+                window,
+                factor,
+                &mut [],
+                inverses,
+                left,
+                threads,
+                add_children,
             )
         };
         if let Err(column) = outcome {
@@ -276,9 +297,10 @@ impl<'a> Factorization<'a> {
             let (ld_pivots, ld_rows) = ld.split_at_mut(if SIGNED { end * stride } else { 0 });
             let share_rows = if threads > 1 { SHARED_STRIPS } else { front.strips() };
             let mut ld_chunks = ld_rows.chunks_mut(share_rows * stride);
-            let pieces = l_rows.chunks_mut(share_rows * stride).enumerate().map(|(piece, l)| {
-                (piece, Strips { l, ld: ld_chunks.next().unwrap_or_default() })
-            });
+            let pieces = l_rows
+                .chunks_mut(share_rows * stride)
+                .enumerate()
+                .map(|(piece, l)| (piece, Strips { l, ld: ld_chunks.next().unwrap_or_default() }));
             share(threads, pieces, |(piece, rows)| {
                 self.arch.dispatch(EliminateRows::<SIGNED> {
                     panel: &panel,

@@ -50,6 +50,32 @@ pub(super) fn store<S: Simd, const V: usize>(numbers: &mut [f64], column: Column
     S::as_mut_simd_f64s(&mut numbers[..STRIP]).0.as_chunks_mut::<V>().0[0] = column;
 }
 
+/// Written as a loop, as everything here: closures are compiled for the instructions all processors have
+/// unless they happen to be inlined.
+#[inline(always)]
+pub(super) fn scale<S: Simd, const V: usize>(
+    simd: S,
+    mut column: Column<S, V>,
+    factor: S::f64s,
+) -> Column<S, V> {
+    for v in 0..V {
+        column[v] = simd.mul_f64s(column[v], factor);
+    }
+    column
+}
+
+#[inline(always)]
+pub(super) fn add<S: Simd, const V: usize>(
+    simd: S,
+    mut a: Column<S, V>,
+    b: Column<S, V>,
+) -> Column<S, V> {
+    for v in 0..V {
+        a[v] = simd.add_f64s(a[v], b[v]);
+    }
+    a
+}
+
 /// The R strips that follow each other from the start of `strips`, columns `q` of each.
 #[inline(always)]
 fn columns_of<'a, const R: usize>(
@@ -85,13 +111,10 @@ fn tiles<S: Simd, const V: usize, const R: usize, const NR: usize>(
             let column = &mut to[(from + c) * height..][..R * STRIP];
             for r in 0..R {
                 let part = &mut column[r * STRIP..][..STRIP];
-                let mut result = sums[c][r];
-                if into == Into::Subtract {
-                    let before = load::<S, V>(part);
-                    for v in 0..V {
-                        result[v] = simd.add_f64s(before[v], result[v]);
-                    }
-                }
+                let result = match into {
+                    Into::Assign => sums[c][r],
+                    Into::Subtract => add::<S, V>(simd, load::<S, V>(part), sums[c][r]),
+                };
                 store::<S, V>(part, result);
             }
         }
@@ -153,22 +176,36 @@ impl Pivots<'_> {
     #[inline(always)]
     fn accept(&self, column: usize, left: f64) -> Option<(f64, f64)> {
         let pivot = match self {
-            // Negated, so that NaN is refused.
-            Pivots::Positive if !(left > 0.0) => return None,
-            Pivots::Positive => left.sqrt(),
+            Pivots::Positive if left > 0.0 => left.sqrt(),
+            // NaN too.
+            Pivots::Positive => return None,
             Pivots::Signed(None) => left,
-            Pivots::Signed(Some((rule, order))) => {
-                match rule.signs[order[column] as usize] {
-                    1 if left <= rule.epsilon => rule.delta,
-                    -1 if left >= -rule.epsilon => -rule.delta,
-                    _ if left.abs() <= rule.epsilon && left < 0.0 => -rule.delta,
-                    _ if left.abs() <= rule.epsilon => rule.delta,
-                    _ => left,
-                }
-            }
+            Pivots::Signed(Some((rule, order))) => match rule.signs[order[column] as usize] {
+                1 if left <= rule.epsilon => rule.delta,
+                -1 if left >= -rule.epsilon => -rule.delta,
+                _ if left.abs() <= rule.epsilon && left < 0.0 => -rule.delta,
+                _ if left.abs() <= rule.epsilon => rule.delta,
+                _ => left,
+            },
         };
         (pivot != 0.0 && pivot.is_finite()).then(|| (pivot, 1.0 / pivot))
     }
+}
+
+/// The body for each of the eight columns of a tile below a width, with the column as a constant: a loop
+/// would keep the tile in memory, since registers have no index.
+macro_rules! for_each_column {
+    ($column:ident < $width:expr => $body:block) => {
+        for_each_column!(@ $column $width, $body, 0 1 2 3 4 5 6 7);
+    };
+    (@ $column:ident $width:expr, $body:block, $($number:literal)*) => {
+        $(
+            if $number < $width {
+                const $column: usize = $number;
+                $body
+            }
+        )*
+    };
 }
 
 /// Strips of a factor: L, and L D where the two differ.
@@ -182,7 +219,13 @@ pub(super) struct Strips<'a> {
 /// Eliminates the pivot rows of a panel. `window` holds the front before elimination, less what
 /// earlier panels subtracted. On failure returns the column of the front without a pivot.
 #[inline(always)]
-pub(super) fn eliminate_pivots<S: Simd, const V: usize, const R: usize, const NR: usize, const SIGNED: bool>(
+pub(super) fn eliminate_pivots<
+    S: Simd,
+    const V: usize,
+    const R: usize,
+    const NR: usize,
+    const SIGNED: bool,
+>(
     simd: S,
     panel: &Panel,
     window: &[f64],
@@ -196,9 +239,16 @@ pub(super) fn eliminate_pivots<S: Simd, const V: usize, const R: usize, const NR
         let (l_above, l) = factor.l.split_at_mut(t * stride);
         let (ld_above, ld) = factor.ld.split_at_mut(if SIGNED { t * stride } else { 0 });
         for b in panel.strips.start..t {
-            let rows = Rows { l: &mut l[..stride], ld: if SIGNED { &mut ld[..stride] } else { &mut [] } };
+            let rows =
+                Rows { l: &mut l[..stride], ld: if SIGNED { &mut ld[..stride] } else { &mut [] } };
             rows.eliminate::<S, V, 1, NR, SIGNED>(
-                simd, panel, b, &window[STRIP * t..], l_above, ld_above, inverses,
+                simd,
+                panel,
+                b,
+                &window[STRIP * t..],
+                l_above,
+                ld_above,
+                inverses,
             );
         }
         // The tile on the diagonal.
@@ -210,45 +260,74 @@ pub(super) fn eliminate_pivots<S: Simd, const V: usize, const R: usize, const NR
             for from in (0..STRIP).step_by(NR) {
                 let sums = sums::<S, V, 1, NR>(simd, [a], b, from);
                 for c in 0..NR {
-                    let before = load::<S, V>(&window[(STRIP * t + from + c) * height + STRIP * t..]);
-                    for v in 0..V {
-                        x[from + c][v] = simd.add_f64s(before[v], sums[c][0][v]);
-                    }
+                    let before =
+                        load::<S, V>(&window[(STRIP * t + from + c) * height + STRIP * t..]);
+                    x[from + c] = add::<S, V>(simd, before, sums[c][0]);
                 }
             }
         }
         let width = panel.width(t);
-        for c in 0..STRIP {
-            if c >= width {
-                break;
-            }
-            let column = STRIP * t + c;
-            let mut numbers = [0.0; STRIP];
-            store::<S, V>(&mut numbers, x[c]);
-            let Some((pivot, inverse)) = pivots.accept(first + column, numbers[c]) else {
-                return Err(column);
+        // One strip with itself: L, L D and inverses of these eight columns.
+        let at = STRIP * STRIP * t;
+        let mut diagonal = Diagonal {
+            l: &mut l[at..at + STRIP * width],
+            ld: if SIGNED { &mut ld[at..at + STRIP * width] } else { &mut [] },
+            inverses: &mut inverses[STRIP * t..][..width],
+        };
+        for_each_column!(C < width => {
+            let left = simd_store::<S, V>(x[C])[C];
+            let Some((pivot, inverse)) = pivots.accept(first + STRIP * t + C, left) else {
+                return Err(STRIP * t + C);
             };
-            inverses[column] = inverse;
-            let scaled = x[c].map(|x| simd.mul_f64s(x, simd.splat_f64s(inverse)));
-            // L D below the pivot, which is L itself for LLᵀ.
-            let left = if SIGNED { x[c] } else { scaled };
-            store::<S, V>(&mut numbers, scaled);
-            for d in c + 1..STRIP {
-                let factor = simd.splat_f64s(numbers[d]);
-                for v in 0..V {
-                    x[d][v] = simd.negate_mul_add_e_f64s(left[v], factor, x[d][v]);
-                }
-            }
-            // Zeros above, so that solves may take whole registers.
-            numbers[..c].fill(0.0);
-            numbers[c] = pivot;
-            l[STRIP * column..][..STRIP].copy_from_slice(&numbers);
-            if SIGNED {
-                store::<S, V>(&mut ld[STRIP * column..], left);
-            }
-        }
+            diagonal.eliminate::<S, V, C, SIGNED>(simd, &mut x, pivot, inverse);
+        });
     }
     Ok(())
+}
+
+/// Eight pivots: their columns of L and L D, and their inverses.
+struct Diagonal<'a> {
+    l: &'a mut [f64],
+    ld: &'a mut [f64],
+    inverses: &'a mut [f64],
+}
+
+impl Diagonal<'_> {
+    /// Column C, known but for its division by the pivot, from the later ones of the tile.
+    #[inline(always)]
+    fn eliminate<S: Simd, const V: usize, const C: usize, const SIGNED: bool>(
+        &mut self,
+        simd: S,
+        x: &mut [Column<S, V>; STRIP],
+        pivot: f64,
+        inverse: f64,
+    ) {
+        self.inverses[C] = inverse;
+        let scaled = scale::<S, V>(simd, x[C], simd.splat_f64s(inverse));
+        // L D below the pivot, which is L itself for LLᵀ.
+        let left = if SIGNED { x[C] } else { scaled };
+        let mut numbers = simd_store::<S, V>(scaled);
+        for d in C + 1..STRIP {
+            let factor = simd.splat_f64s(numbers[d]);
+            for v in 0..V {
+                x[d][v] = simd.negate_mul_add_e_f64s(left[v], factor, x[d][v]);
+            }
+        }
+        // Zeros above, so that solves may take whole registers.
+        numbers[..C].fill(0.0);
+        numbers[C] = pivot;
+        self.l[STRIP * C..][..STRIP].copy_from_slice(&numbers);
+        if SIGNED {
+            store::<S, V>(&mut self.ld[STRIP * C..], left);
+        }
+    }
+}
+
+#[inline(always)]
+fn simd_store<S: Simd, const V: usize>(column: Column<S, V>) -> [f64; STRIP] {
+    let mut numbers = [0.0; STRIP];
+    store::<S, V>(&mut numbers, column);
+    numbers
 }
 
 /// Strips below the pivots of a panel, one after the other.
@@ -284,9 +363,7 @@ impl Rows<'_> {
                     let column = &window[(STRIP * b + from + c) * height..][..R * STRIP];
                     for r in 0..R {
                         let before = load::<S, V>(&column[r * STRIP..]);
-                        for v in 0..V {
-                            x[from + c][r][v] = simd.add_f64s(before[v], sums[c][r][v]);
-                        }
+                        x[from + c][r] = add::<S, V>(simd, before, sums[c][r]);
                     }
                 }
             }
@@ -295,32 +372,45 @@ impl Rows<'_> {
         let triangle = l_pivots[b * stride + STRIP * STRIP * b..].as_chunks::<STRIP>().0;
         let triangle = &triangle[..width];
         let inverses = &inverses[STRIP * b..][..width];
-        for c in 0..STRIP {
-            if c >= width {
-                break;
-            }
-            let inverse = simd.splat_f64s(inverses[c]);
-            let mut scaled = x[c];
-            for r in 0..R {
-                for v in 0..V {
-                    scaled[r][v] = simd.mul_f64s(x[c][r][v], inverse);
-                }
-            }
-            let left = if SIGNED { x[c] } else { scaled };
-            for d in c + 1..STRIP {
-                let factor = simd.splat_f64s(triangle[c][d]);
+        for_each_column!(C < width => {
+            if !SIGNED {
+                let inverse = simd.splat_f64s(inverses[C]);
                 for r in 0..R {
-                    for v in 0..V {
-                        x[d][r][v] = simd.negate_mul_add_e_f64s(left[r][v], factor, x[d][r][v]);
-                    }
+                    x[C][r] = scale::<S, V>(simd, x[C][r], inverse);
                 }
             }
-            let column = STRIP * (STRIP * b + c);
-            for r in 0..R {
-                store::<S, V>(&mut self.l[r * stride + column..], scaled[r]);
-                if SIGNED {
-                    store::<S, V>(&mut self.ld[r * stride + column..], left[r]);
-                }
+            subtract_column::<S, V, R, C>(simd, &mut x, &triangle[C]);
+        });
+        let columns = STRIP * STRIP * b..STRIP * (STRIP * b + width);
+        for r in 0..R {
+            let strip = r * stride + columns.start..r * stride + columns.end;
+            let l = &mut self.l[strip.clone()];
+            if SIGNED {
+                let ld = &mut self.ld[strip];
+                for_each_column!(C < width => {
+                    let inverse = simd.splat_f64s(inverses[C]);
+                    store::<S, V>(&mut ld[STRIP * C..], x[C][r]);
+                    store::<S, V>(&mut l[STRIP * C..], scale::<S, V>(simd, x[C][r], inverse));
+                });
+            } else {
+                for_each_column!(C < width => { store::<S, V>(&mut l[STRIP * C..], x[C][r]); });
+            }
+        }
+    }
+}
+
+/// Subtracts column C of a tile, times a column of L, from the later ones.
+#[inline(always)]
+fn subtract_column<S: Simd, const V: usize, const R: usize, const C: usize>(
+    simd: S,
+    x: &mut [[Column<S, V>; R]; STRIP],
+    l: &[f64; STRIP],
+) {
+    for d in C + 1..STRIP {
+        let factor = simd.splat_f64s(l[d]);
+        for r in 0..R {
+            for v in 0..V {
+                x[d][r][v] = simd.negate_mul_add_e_f64s(x[C][r][v], factor, x[d][r][v]);
             }
         }
     }

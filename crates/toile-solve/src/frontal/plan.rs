@@ -220,9 +220,8 @@ impl Plan {
                 let old = self.order[new] as usize;
                 let rows = &pattern.row_idx[pattern.col_ptr[old]..pattern.col_ptr[old + 1]];
                 let column = (new - front.first) as u32;
-                self.scatter.extend(
-                    rows.iter().map(|&row| column * height + local[place[row] as usize]),
-                );
+                self.scatter
+                    .extend(rows.iter().map(|&row| column * height + local[place[row] as usize]));
             }
         }
         Ok(())
@@ -253,7 +252,8 @@ impl Plan {
                     }
                 }
                 let is_pivot = |run: &Run| (run.to as usize) < below;
-                self.fronts[g].pivot_runs = self.runs[begin..].iter().filter(|r| is_pivot(r)).count();
+                self.fronts[g].pivot_runs =
+                    self.runs[begin..].iter().filter(|r| is_pivot(r)).count();
             }
             self.fronts[g].runs = begin..self.runs.len();
         }
@@ -263,11 +263,8 @@ impl Plan {
     fn cut(&mut self, groups: &[Group]) {
         let count = groups.len();
         // Work of whole subtrees, which are contiguous and end at their root.
-        let mut work: Vec<f64> = self
-            .fronts
-            .iter()
-            .map(|f| elimination_work(f.columns, f.rows.len()))
-            .collect();
+        let mut work: Vec<f64> =
+            self.fronts.iter().map(|f| elimination_work(f.columns, f.rows.len())).collect();
         let mut first: Vec<usize> = (0..count).collect();
         for g in 0..count {
             if groups[g].parent != ROOT {

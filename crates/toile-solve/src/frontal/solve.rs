@@ -3,7 +3,7 @@
 //! Tasks work on vectors of their own, the columns of the task followed by the later rows it reaches;
 //! what they add to those is summed in the order of the tasks, so that bits do not depend on threads.
 
-use super::kernels::{self, load, store};
+use super::kernels::{self, add, load, scale, store};
 use super::memory::Memory;
 use super::plan::{Front, Plan, STRIP};
 use super::threads::share;
@@ -288,12 +288,9 @@ fn product<S: Simd, const V: usize>(simd: S, strip: &[f64], x: &[f64]) -> [f64; 
         }
     }
     let mut total = [0.0; STRIP];
-    let mut sum = sums[0];
-    for v in 0..V {
-        let low = simd.add_f64s(sums[0][v], sums[1][v]);
-        let high = simd.add_f64s(sums[2][v], sums[3][v]);
-        sum[v] = simd.add_f64s(low, high);
-    }
+    let low = add::<S, V>(simd, sums[0], sums[1]);
+    let high = add::<S, V>(simd, sums[2], sums[3]);
+    let sum = add::<S, V>(simd, low, high);
     store::<S, V>(&mut total, sum);
     total
 }
@@ -341,12 +338,15 @@ fn add_products<S: Simd, const V: usize, const N: usize>(
 ) {
     let sums = S::as_mut_simd_f64s(sums).0.as_chunks_mut::<V>().0;
     let strips = strips.map(|strip| &S::as_simd_f64s(strip).0.as_chunks::<V>().0[..sums.len()]);
-    let z = z.map(|z| load::<S, V>(&z));
+    let mut loaded = [[simd.splat_f64s(0.0); V]; N];
+    for k in 0..N {
+        loaded[k] = load::<S, V>(&z[k]);
+    }
     for q in 0..sums.len() {
         for v in 0..V {
             let mut sum = sums[q][v];
             for k in 0..N {
-                sum = simd.mul_add_e_f64s(strips[k][q][v], z[k][v], sum);
+                sum = simd.mul_add_e_f64s(strips[k][q][v], loaded[k][v], sum);
             }
             sums[q][v] = sum;
         }
@@ -355,12 +355,7 @@ fn add_products<S: Simd, const V: usize, const N: usize>(
 
 /// Finds the pivots of a front from the later unknowns.
 #[inline(always)]
-fn backward<S: Simd, const V: usize>(
-    simd: S,
-    parts: Parts<'_>,
-    sums: &mut [f64],
-    signed: bool,
-) {
+fn backward<S: Simd, const V: usize>(simd: S, parts: Parts<'_>, sums: &mut [f64], signed: bool) {
     let Parts { pivots, later, mut strips, inverses, rows, offset } = parts;
     let sums = &mut sums[..STRIP * pivots.len()];
     sums.fill(0.0);
@@ -378,8 +373,7 @@ fn backward<S: Simd, const V: usize>(
     };
     let mut groups = rows.chunks(TOGETHER * STRIP);
     while strips.len() >= TOGETHER {
-        let group: [&[f64]; TOGETHER] =
-            std::array::from_fn(|_| strips.next().expect("counted"));
+        let group: [&[f64]; TOGETHER] = std::array::from_fn(|_| strips.next().expect("counted"));
         let mut rows = groups.next().expect("rows for each strip").chunks(STRIP);
         let z = std::array::from_fn(|_| gather(rows.next().unwrap_or_default()));
         add_products::<S, V, TOGETHER>(simd, sums, group, z);
@@ -428,7 +422,7 @@ fn forward_block<S: Simd, const V: usize>(simd: S, parts: Parts<'_>, signed: boo
             let mut x = load::<S, V>(row);
             if !signed {
                 let inverse = simd.splat_f64s(inverses[begin + c]);
-                x = x.map(|x| simd.mul_f64s(x, inverse));
+                x = scale::<S, V>(simd, x, inverse);
                 store::<S, V>(row, x);
             }
             for (row, &factor) in below.chunks_exact_mut(BLOCK).zip(&triangle[c][c + 1..]) {
@@ -449,11 +443,6 @@ fn forward_block<S: Simd, const V: usize>(simd: S, parts: Parts<'_>, signed: boo
             }
         });
     }
-}
-
-#[inline(always)]
-fn add<S: Simd, const V: usize>(simd: S, a: [S::f64s; V], b: [S::f64s; V]) -> [S::f64s; V] {
-    std::array::from_fn(|v| simd.add_f64s(a[v], b[v]))
 }
 
 /// Calls `put` with −Σ_q x_q strip_qr for each of the eight rows r of a strip.
@@ -517,7 +506,7 @@ fn backward_block<S: Simd, const V: usize>(simd: S, parts: Parts<'_>, signed: bo
     if signed {
         for (row, &inverse) in pivots.chunks_exact_mut(BLOCK).zip(inverses) {
             let inverse = simd.splat_f64s(inverse);
-            store::<S, V>(row, load::<S, V>(row).map(|x| simd.mul_f64s(x, inverse)));
+            store::<S, V>(row, scale::<S, V>(simd, load::<S, V>(row), inverse));
         }
     }
     for (strip, rows) in strips.zip(rows.chunks(STRIP)) {
@@ -545,7 +534,7 @@ fn backward_block<S: Simd, const V: usize>(simd: S, parts: Parts<'_>, signed: bo
             }
             if !signed {
                 let inverse = simd.splat_f64s(inverses[begin + c]);
-                x = x.map(|x| simd.mul_f64s(x, inverse));
+                x = scale::<S, V>(simd, x, inverse);
             }
             z[c] = x;
             store::<S, V>(row, x);

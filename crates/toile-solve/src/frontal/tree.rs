@@ -188,9 +188,8 @@ impl Merged {
         let members = Children::new(count, |g| owner[g]);
         // Those that are gone hang below a node that does not exist, where the traversal never comes.
         let nowhere = count as u32;
-        let tree = Children::new(count + 1, |g| {
-            if g == count || self.gone[g] { nowhere } else { up(g) }
-        });
+        let tree =
+            Children::new(count + 1, |g| if g == count || self.gone[g] { nowhere } else { up(g) });
         let mut order = Vec::with_capacity(post.len());
         let mut groups: Vec<Group> = Vec::new();
         let mut renumbered = vec![ROOT; count];

@@ -255,7 +255,8 @@ fn threads_change_no_bit_of_factor_or_solution() {
                 bits.clear();
                 cholesky.factorize(&values).unwrap();
                 ldlt.factorize(&values, None).unwrap();
-                for (_, _, v) in cholesky_entries(&cholesky).into_iter().chain(ldlt_entries(&ldlt)) {
+                for (_, _, v) in cholesky_entries(&cholesky).into_iter().chain(ldlt_entries(&ldlt))
+                {
                     bits.push(v.to_bits());
                 }
                 cholesky.solve_many(&values, &rhs, &mut x, 11).unwrap();
