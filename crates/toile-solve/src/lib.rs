@@ -8,8 +8,8 @@
 //! what does not fit in memory goes to [`conjugate_gradient`] or [`minres`].
 //!
 //! Every direct solve measures its residual ‖Ax − b‖/‖b‖, refines, and refuses an answer that is
-//! not a solution. Same input, same bits, whatever the number of threads: threads enter the dense
-//! kernels of a factorisation only, never a sum that depends on their number.
+//! not a solution. Same input, same bits, whatever the number of threads: they share subtrees and
+//! pieces of large fronts whose sums do not depend on who makes them.
 //!
 //! There is no mesh, no cloth and no unit here: entries carry whatever units the caller gives them.
 

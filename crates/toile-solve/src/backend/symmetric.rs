@@ -32,10 +32,10 @@ pub(crate) struct PivotRegularization<'a> {
 
 /// Arithmetic per entry of the factor above which dense blocks pay.
 ///
-/// Measured, factorisation and one solve together: rods whose vertices and edge angles reach two
-/// neighbours (5 per entry) cost the same either way, three neighbours (7) are 1.3 times faster in
-/// blocks, a sheet of 24 × 24 vertices (above 30) 3.4 times.
-const SUPERNODAL_WORK_PER_ENTRY: f64 = 6.0;
+/// Measured on rods of 2000 vertices and edge angles, factorisation and one solve together: those that
+/// reach one neighbour (3 per entry) cost the same either way, and solves alone half as much entry by
+/// entry; two neighbours (5) are 1.7 times faster in blocks, three (7) 2.1 times.
+const SUPERNODAL_WORK_PER_ENTRY: f64 = 4.0;
 
 /// A factor in one of two forms.
 enum Form {

@@ -28,7 +28,7 @@ use plan::{Plan, STRIP};
 use pulp::Arch;
 use solve::{BLOCK, Solver, Vectors};
 use std::sync::Mutex;
-use threads::within_pool;
+use threads::sharing;
 
 /// LLᵀ or LDLᵀ in dense fronts, with the memory to compute and use it.
 pub(crate) struct FrontalFactor {
@@ -61,7 +61,7 @@ impl FrontalFactor {
         let plan = Plan::new(pattern, parents, lengths)?;
         let threads = match (plan.tasks.len(), threads) {
             (..2, _) | (_, 1) => 1,
-            (_, 0) => rayon::current_num_threads(),
+            (_, 0) => toile_num::parallel::threads(),
             (_, some) => some,
         };
         let largest = plan.task_arena.max(&plan.top_arena);
@@ -102,7 +102,7 @@ impl FrontalFactor {
         let (plan, threads) = (&self.plan, self.threads);
         let run = Factorization::new(self.arch, plan, values, &self.col_ptr, pivots, threads);
         let (handed, factor, inverses) = (&mut self.handed, &mut self.factor, &mut self.inverses);
-        within_pool(threads, || run.run(&self.arenas, handed, factor, inverses))
+        sharing(threads, || run.run(&self.arenas, handed, factor, inverses))
     }
 
     /// Diagonal of L or of D, with the columns of the matrix in the order of the tree.
@@ -180,7 +180,7 @@ impl FrontalFactor {
             threads: self.threads,
         };
         let (single, block) = (&mut self.single, &mut self.block);
-        within_pool(solver.threads, || {
+        sharing(solver.threads, || {
             for x in x.chunks_mut(BLOCK * n) {
                 if x.len() == n {
                     solver.solve(x, single);

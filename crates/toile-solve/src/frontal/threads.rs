@@ -2,10 +2,9 @@
 
 use std::sync::Mutex;
 
-/// Runs `work`, which will [`share`] several times, on a thread of the pool: a thread from outside would
-/// be put to sleep and woken up at each sharing.
-pub(super) fn within_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
-    if threads <= 1 { work() } else { rayon::scope(|_| work()) }
+/// Runs `work`, which will [`share`], where sharing is cheap.
+pub(super) fn sharing<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    if threads <= 1 { work() } else { toile_num::parallel::within(work) }
 }
 
 /// Calls `work` once with each piece, on up to `threads` threads, which take them in order.
