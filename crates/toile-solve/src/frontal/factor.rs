@@ -183,17 +183,11 @@ impl<'a> Factorization<'a> {
             })
         };
         let height = STRIP * front.strips();
-        let pieces = window.chunks_mut(SHARED_STRIPS * STRIP * height).enumerate();
-        let all = 0..front.pivot_strips() * STRIP;
-        if threads <= 1 {
-            self.assemble_window(front, &all, height, window, children());
-        } else {
-            share(threads, pieces, |(piece, window)| {
-                let first = piece * SHARED_STRIPS * STRIP;
-                let columns = first..first + window.len() / height;
-                self.assemble_window(front, &columns, height, window, children());
-            });
-        }
+        let width = STRIP * if threads > 1 { SHARED_STRIPS } else { front.pivot_strips() };
+        share(threads, window.chunks_mut(width * height).enumerate(), |(piece, window)| {
+            let columns = piece * width..piece * width + window.len() / height;
+            self.assemble_window(front, &columns, height, window, children());
+        });
         let strips = front.row_strips();
         let add_children = |columns: Range<usize>, left: &mut [f64]| {
             for child in children() {

@@ -275,7 +275,7 @@ pub(super) fn eliminate_pivots<
             inverses: &mut inverses[STRIP * t..][..width],
         };
         for_each_column!(C < width => {
-            let left = simd_store::<S, V>(x[C])[C];
+            let left = numbers_of::<S, V>(x[C])[C];
             let Some((pivot, inverse)) = pivots.accept(first + STRIP * t + C, left) else {
                 return Err(STRIP * t + C);
             };
@@ -306,7 +306,7 @@ impl Diagonal<'_> {
         let scaled = scale::<S, V>(simd, x[C], simd.splat_f64s(inverse));
         // L D below the pivot, which is L itself for LLᵀ.
         let left = if SIGNED { x[C] } else { scaled };
-        let mut numbers = simd_store::<S, V>(scaled);
+        let mut numbers = numbers_of::<S, V>(scaled);
         for d in C + 1..STRIP {
             let factor = simd.splat_f64s(numbers[d]);
             for v in 0..V {
@@ -324,7 +324,7 @@ impl Diagonal<'_> {
 }
 
 #[inline(always)]
-fn simd_store<S: Simd, const V: usize>(column: Column<S, V>) -> [f64; STRIP] {
+fn numbers_of<S: Simd, const V: usize>(column: Column<S, V>) -> [f64; STRIP] {
     let mut numbers = [0.0; STRIP];
     store::<S, V>(&mut numbers, column);
     numbers
