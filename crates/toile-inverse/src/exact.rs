@@ -49,8 +49,9 @@ const SPRINGS: f64 = 1e-3;
 const PRESSED: f64 = 1e-6;
 /// Least eigenvalue that counts as stable, over that of a pendulum as long as the garment.
 const FLOOR: f64 = 0.1;
-/// How a thread yields: forces of seams are free, up to this in the square.
-const THREAD: f64 = 1e5;
+/// How a thread yields: its force costs as little as that of a contact, in the square. Cheaper ones would take large forces for a shorter
+/// change of the rest shape, and the cloth along the seam would bear them as pressure and buckle.
+const THREAD: f64 = 1e1;
 
 /// Sees steps so far, part of the weight and the largest force that is not balanced; `false` ends the search.
 pub(crate) type Watch<'a> = dyn FnMut(usize, f64, f64, &dyn Fn() -> Vec<Vec3>) -> bool + 'a;
