@@ -92,11 +92,14 @@ pub(crate) struct Exact {
     pub(crate) steps: usize,
     /// The rest shape that balances the full weight, where that is not stable.
     pub(crate) unstable: Option<State>,
+    /// Least part of the weight that was asked for and not carried in a stable way; infinite when there is none.
+    pub(crate) refused: f64,
     target: State,
     /// Whether forces are inside the true cones, not wider ones.
     pub(crate) true_cones: bool,
     /// Modes that had to be raised, each with unit mass, the latest last.
     modes: Vec<Vec<f64>>,
+    /// Whether the watcher has ended the present part of the search.
     stopped: bool,
 }
 
@@ -214,6 +217,7 @@ impl Exact {
             floor: FLOOR * total / (mass * size).max(f64::MIN_POSITIVE),
             steps: 0,
             unstable: None,
+            refused: f64::INFINITY,
             target: model.rest().clone(),
             true_cones: true,
             modes: Vec::new(),
@@ -264,8 +268,8 @@ impl Exact {
     fn tell(&mut self, left: &Left, watch: &mut Watch<'_>) -> bool {
         let rest = || self.positions(&self.rest);
         let go_on = watch(self.steps, self.load, left.largest, &rest);
-        self.stopped |= !go_on;
-        !self.stopped
+        self.stopped = !go_on;
+        go_on
     }
 
     fn barriers(&self, weight: f64) -> Vec<Barrier> {
