@@ -4,7 +4,7 @@
 //! ([`NodeGraph`]), ask for an order of elimination ([`elimination_order`]), lay out the lower
 //! triangle in that order ([`SymmetricPattern::from_node_graph`]), assemble values straight into
 //! it, and hand them to [`Cholesky`] or [`Ldlt`]. Analysis happens once per pattern; a
-//! factorisation permutes nothing and allocates nothing. Non-symmetric systems go to [`Lu`];
+//! factorisation permutes nothing and allocates nothing but lists of its parts. Non-symmetric systems go to [`Lu`];
 //! what does not fit in memory goes to [`conjugate_gradient`] or [`minres`].
 //!
 //! Every direct solve measures its residual ‖Ax − b‖/‖b‖, refines, and refuses an answer that is
