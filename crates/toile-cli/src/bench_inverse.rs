@@ -36,7 +36,8 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure>
         }
         let short = InverseSettings { drift_time: 0.0, naive_sag: false, ..Default::default() };
         let clock = Instant::now();
-        let in_time = |_: &_| !interrupted() && clock.elapsed().as_secs_f64() < 60.0 * args.minutes;
+        let gone = || clock.elapsed().as_secs_f64() / (60.0 * args.minutes);
+        let in_time = |step: &InverseStep| !interrupted() && step.in_time(gone());
         let timed = invert(&piece.garment, &short, in_time)?;
         let seconds = clock.elapsed().as_secs_f64();
         let long = InverseSettings { naive_sag: false, ..Default::default() };

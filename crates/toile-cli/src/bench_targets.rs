@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use toile::inverse::gallery::random_target;
-use toile::inverse::{InverseError, InverseSettings, Inversion, invert};
+use toile::inverse::{InverseError, InverseSettings, InverseStep, Inversion, invert};
 
 use crate::args::{BenchArgs, Global};
 use crate::json::{self, Object};
@@ -29,7 +29,8 @@ fn fate(found: &Result<Inversion, InverseError>) -> Fate {
     let near = c.target_error_max.unwrap_or(f64::INFINITY) <= 0.01 * c.size;
     // A reason is one the user can act on: the friction it takes, the part of the weight that would be carried, or the
     // face that is too flat.
-    let soft = d.weight_fraction > 0.0 && d.weight_fraction < 1.0;
+    let soft = d.weight_refused.is_some_and(|r| r < 1.0)
+        || d.weight_fraction > 0.0 && d.weight_fraction < 1.0;
     let reason = d.least_friction.is_some() || d.sliver.is_some() || soft;
     match (c.certified, near, reason) {
         (true, true, _) => Fate::Held,
@@ -53,7 +54,8 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure>
         let settings =
             InverseSettings { drift_time: 0.0, naive_sag: false, ..InverseSettings::default() };
         let clock = Instant::now();
-        let in_time = |_: &_| !interrupted() && clock.elapsed().as_secs_f64() < 60.0 * args.minutes;
+        let gone = || clock.elapsed().as_secs_f64() / (60.0 * args.minutes);
+        let in_time = |step: &InverseStep| !interrupted() && step.in_time(gone());
         let found = invert(&target.garment, &settings, in_time);
         let seconds = clock.elapsed().as_secs_f64();
         let fate = fate(&found);

@@ -64,13 +64,13 @@ pub(crate) fn invert_to(
     make_folder(out)?;
     let clock = Instant::now();
     let mut progress = Share::new(global.quiet || global.json);
-    let in_time = || clock.elapsed().as_secs_f64() < 60.0 * minutes;
+    let gone = || clock.elapsed().as_secs_f64() / (60.0 * minutes);
     let mut phases = Phases::new();
     let watched = RefCell::new(Watched::open(scene, out, live)?);
     let observe = |step: &InverseStep| {
         phases.see(step.phase);
         watched.borrow_mut().see(step);
-        progress.tell(share(step), &words(step)) && in_time()
+        progress.tell(share(step), &words(step)) && step.in_time(gone())
     };
     let found = match published {
         None => toile::invert_shown(scene, settings, observe, |rest| {

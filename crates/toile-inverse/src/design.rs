@@ -1,5 +1,7 @@
 //! The one call: from a target to its rest shape and certificate.
 
+use std::cell::Cell;
+
 use toile_contact::Contact;
 use toile_geometry::Vec3;
 use toile_sim::Certificate;
@@ -68,7 +70,24 @@ pub struct InverseStep {
     pub outside: usize,
     /// What is going on.
     pub phase: Phase,
+    /// Part of the time that there is after which it is to end, so that other ways to a result have their share.
+    pub until: f64,
 }
+
+impl InverseStep {
+    /// Whether what is going on is to go on when `part` of the time that there is has passed.
+    pub fn in_time(&self, part: f64) -> bool {
+        part < self.until
+    }
+}
+
+/// Parts of the time after which ways to a result are to end: holding the target where it was drawn, reaching it under the full
+/// weight, coming to rest anywhere near it, getting nearer, judging what was found.
+pub(crate) const HOLD: f64 = 0.3;
+pub(crate) const REACH: f64 = 0.5;
+pub(crate) const REST: f64 = 0.8;
+pub(crate) const NEAR: f64 = 0.85;
+pub(crate) const JUDGE: f64 = 1.0;
 
 /// Parts of an inversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,14 +147,15 @@ pub struct Inversion {
     pub settled: bool,
     /// One entry per step.
     pub history: Vec<InverseStep>,
-    /// Whether the observer ended the search.
+    /// Whether the observer ended a part of the search.
     pub interrupted: bool,
 }
 
 /// Finds the rest shape for which the target is a stable equilibrium under gravity and dry friction.
 ///
-/// `observe` sees every step and ends the search by returning `false`: the best so far is returned and judged all the
-/// same. Same input, same bits.
+/// `observe` sees every step and by returning `false` ends what is going on; other ways to a result follow, until they are told to
+/// end in their turn ([`InverseStep::in_time`]). The best that was found is returned with what can be said of it all the same. Same
+/// input, same bits.
 pub fn invert(
     garment: &Garment,
     settings: &InverseSettings,
@@ -177,14 +197,17 @@ pub fn invert_shown(
         }));
     }
     let mut history: Vec<InverseStep> = Vec::new();
-    let mut go_on = true;
+    let until = Cell::new(HOLD);
+    let ended = Cell::new(0.0);
     let mut watch = |phase, steps, load, distance, outside| {
         let before = history.last().map_or(0, |s: &InverseStep| s.steps);
-        let steps = before.max(steps);
-        let step = InverseStep { steps, load, distance, rms: distance, outside, phase };
+        let (steps, until) = (before.max(steps), until.get());
+        let step = InverseStep { steps, load, distance, rms: distance, outside, phase, until };
         history.push(step);
-        go_on &= observe(&step);
-        go_on
+        if !observe(&step) {
+            ended.set(until);
+        }
+        ended.get() != until
     };
 
     // A rest shape that holds the target exactly where it was drawn.
@@ -200,7 +223,7 @@ pub fn invert_shown(
     // Springs of no stiffness: the system must know which vertices a contact joins.
     let model = garment.held_model(&touched, &touched, &several, 0.0)?;
     let mut exact = Exact::new(model, &pressed, &garment.seams(), &edges, settings.cone_part)?;
-    let mut within = 0.0;
+    let (mut within, mut refused) = (0.0, f64::INFINITY);
     let mut found = None;
     let sticky = pressed.iter().all(|c| c.friction > 0.0);
     let mut starts = Vec::new();
@@ -213,8 +236,15 @@ pub fn invert_shown(
             watch(Phase::Weight, steps, load, left, 0)
         };
         within = exact.rise(&mut seen)?;
+        if within <= 0.0 && ended.get() > 0.0 {
+            // That some part of the weight is carried, and which, is worth more than other ways to the target.
+            until.set(REACH);
+            within = exact.rise(&mut seen)?;
+        }
+        refused = exact.refused;
         let mut holds = within >= 1.0;
         if !holds {
+            until.set(REACH);
             starts.extend(exact.unstable.as_ref().map(|rest| drawn(exact.positions(rest))));
             exact.nearly(&mut seen)?;
             unheld = Some(exact.unheld());
@@ -227,6 +257,7 @@ pub fn invert_shown(
                 edges: &edges,
                 size,
                 far: far(within),
+                until: &until,
             };
             match ground.reach(&mut exact, &contacts, &mut watch, &mut show)? {
                 Reached::Target => holds = true,
@@ -235,6 +266,7 @@ pub fn invert_shown(
             starts.push(drawn(nearly));
         }
         if holds {
+            until.set(JUDGE);
             let rest = exact.positions(&exact.rest);
             let mut seen = |phase, part, distance| watch(phase, 0, part, distance, 0);
             let held = exact.carrying(&contacts);
@@ -248,9 +280,10 @@ pub fn invert_shown(
     if found.as_ref().is_none_or(|f| !f.judged.certificate.certified) {
         starts.push(drawn(touched.clone()));
         let far = far(within);
-        let (target, touched, edges) = (&target, &touched, &edges);
-        let ground = Ground { garment, settings, target, touched, edges, size, far };
+        let (target, touched, edges, until) = (&target, &touched, &edges, &until);
+        let ground = Ground { garment, settings, target, touched, edges, size, far, until };
         let near = ground.approach(&starts, &mut watch)?;
+        until.set(JUDGE);
         if let Some(near) = near.filter(|n| found.as_ref().is_none_or(|f| n.better_than(f))) {
             found = Some(ground.with_drift(near, &mut watch)?);
         }
@@ -281,11 +314,13 @@ pub fn invert_shown(
     let diagnosis = Diagnosis {
         least_friction,
         weight_fraction: within,
+        weight_refused: (within < 1.0 && refused.is_finite()).then_some(refused),
         stiffness_factor: if within > 0.0 { 1.0 / within } else { f64::INFINITY },
         sliver: rounding(&judged.certificate).then(|| flattest(garment, &rest)).flatten(),
     };
     explain(&mut judged.certificate, &diagnosis, garment, &touching, size);
-    if !watch(Phase::Match, 0, 1.0, 0.0, 0) {
+    let interrupted = ended.get() > 0.0;
+    if interrupted && !(judged.certificate.certified && within >= 1.0 && !settled) {
         let reason = &mut judged.certificate.reason;
         *reason = format!("stopped early, this is the best so far: {reason}");
     }
@@ -318,7 +353,7 @@ pub fn invert_shown(
         unheld,
         settled,
         history,
-        interrupted: !go_on,
+        interrupted,
     })
 }
 

@@ -14,6 +14,8 @@ pub struct Diagnosis {
     pub least_friction: Option<f64>,
     /// Part of the weight that was carried within 1 % of the size from the target, forces inside their cones.
     pub weight_fraction: f64,
+    /// Least part of the weight that was tried and not carried.
+    pub weight_refused: Option<f64>,
     /// Factor on all stiffnesses with which the target would be held within 1 % as far as is known: one over the weight fraction, since only
     /// their ratio counts. Infinite when no part of the weight was carried.
     pub stiffness_factor: f64,
@@ -71,17 +73,29 @@ pub(crate) fn explain(
             "too slippery: even a rigid garment would slide off; the friction must be at least {least:.3} instead of {friction:.3}"
         )),
         None => {
-            let part = 100.0 * diagnosis.weight_fraction;
-            if diagnosis.weight_fraction <= 0.0 && diagnosis.sliver.is_none() {
+            let percent = |part: f64| match 100.0 * part {
+                p if p < 1.0 => format!("{p:.2} %"),
+                p => format!("{p:.0} %"),
+            };
+            let carried = percent(diagnosis.weight_fraction);
+            let soft = diagnosis.sliver.is_none() && diagnosis.weight_fraction < 1.0;
+            if soft && diagnosis.weight_fraction > 0.0 {
+                words.push(format!(
+                    "too soft or too heavy: {carried} of the weight was carried within 1 % of the size from the target; make \
+                     it {:.1} times stiffer or lighter (where it asks too much: unheld_force in maps.ply)",
+                    diagnosis.stiffness_factor
+                ));
+            } else if let Some(refused) = diagnosis.weight_refused.filter(|_| soft) {
+                words.push(format!(
+                    "too soft or too heavy: {} of the weight was not carried within 1 % of the size from the target, nor was any part \
+                     found that is; make it more than {:.1} times stiffer or lighter (where it asks too much: unheld_force in maps.ply)",
+                    percent(refused),
+                    1.0 / refused
+                ));
+            } else if soft {
                 words.push(
                     "too soft or too heavy: no part of the weight was carried within 1 % of the size from the target".into(),
                 );
-            } else if diagnosis.weight_fraction < 1.0 && diagnosis.sliver.is_none() {
-                words.push(format!(
-                    "too soft or too heavy: {part:.0} % of the weight was carried within 1 % of the size from the target; make \
-                     it {:.1} times stiffer or lighter",
-                    diagnosis.stiffness_factor
-                ));
             }
         }
     }
@@ -105,7 +119,14 @@ pub(crate) fn explain(
             length(c.target_error_max.unwrap_or(0.0))
         ));
     }
-    if !words.is_empty() {
-        c.reason = format!("{}; {}", c.reason, words.join("; "));
+    if words.is_empty() {
+        return;
     }
+    // First what matters: where nothing is certified that is the cause, not the figures.
+    let words = words.join("; ");
+    c.reason = if c.certified {
+        format!("{}; {words}", c.reason)
+    } else {
+        format!("{words}; {}", c.reason)
+    };
 }

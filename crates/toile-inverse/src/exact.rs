@@ -49,8 +49,9 @@ const SPRINGS: f64 = 1e-3;
 const PRESSED: f64 = 1e-6;
 /// Least eigenvalue that counts as stable, over that of a pendulum as long as the garment.
 const FLOOR: f64 = 0.1;
-/// How a thread yields: forces of seams are free, up to this in the square.
-const THREAD: f64 = 1e5;
+/// How a thread yields: its force costs as little as that of a contact, in the square. Cheaper ones would take large forces for a shorter
+/// change of the rest shape, and the cloth along the seam would bear them as pressure and buckle.
+const THREAD: f64 = 1e1;
 
 /// Sees steps so far, part of the weight and the largest force that is not balanced; `false` ends the search.
 pub(crate) type Watch<'a> = dyn FnMut(usize, f64, f64, &dyn Fn() -> Vec<Vec3>) -> bool + 'a;
@@ -91,11 +92,14 @@ pub(crate) struct Exact {
     pub(crate) steps: usize,
     /// The rest shape that balances the full weight, where that is not stable.
     pub(crate) unstable: Option<State>,
+    /// Least part of the weight that was asked for and not carried in a stable way; infinite when there is none.
+    pub(crate) refused: f64,
     target: State,
     /// Whether forces are inside the true cones, not wider ones.
     pub(crate) true_cones: bool,
     /// Modes that had to be raised, each with unit mass, the latest last.
     modes: Vec<Vec<f64>>,
+    /// Whether the watcher has ended the present part of the search.
     stopped: bool,
 }
 
@@ -213,6 +217,7 @@ impl Exact {
             floor: FLOOR * total / (mass * size).max(f64::MIN_POSITIVE),
             steps: 0,
             unstable: None,
+            refused: f64::INFINITY,
             target: model.rest().clone(),
             true_cones: true,
             modes: Vec::new(),
@@ -263,8 +268,8 @@ impl Exact {
     fn tell(&mut self, left: &Left, watch: &mut Watch<'_>) -> bool {
         let rest = || self.positions(&self.rest);
         let go_on = watch(self.steps, self.load, left.largest, &rest);
-        self.stopped |= !go_on;
-        !self.stopped
+        self.stopped = !go_on;
+        go_on
     }
 
     fn barriers(&self, weight: f64) -> Vec<Barrier> {

@@ -1,8 +1,8 @@
 //! What is to be inverted: the target, what it is made of, what it lies on.
 
-use toile_contact::{Collider, Contact};
+use toile_contact::Collider;
 use toile_geometry::{Topology, Vec3};
-use toile_sim::dynamics::{ContactSource, Surroundings};
+use toile_sim::dynamics::Surroundings;
 use toile_sim::{Model, ModelBuilder, Role, Shell, ShellNodes, Stitch, joined_seams};
 
 use crate::InverseError;
@@ -139,22 +139,15 @@ impl Garment {
         Ok(self.bare_surroundings(positions, rest)?.accepting(positions)?)
     }
 
-    /// The same for an equilibrium: where all that lies on a collider between vertices carries something, nothing may get deeper.
+    /// The same for an equilibrium: what lies on a collider between vertices and carries something may not get deeper.
     pub(crate) fn surroundings_of(
         &self,
         positions: &[Vec3],
         rest: &[Vec3],
         carrying: &[Carrying],
     ) -> Result<Surroundings, InverseError> {
-        let mut around = self.bare_surroundings(positions, rest)?;
-        let mut touching = Vec::new();
-        around.contacts(positions, 0.0, 0.0, &mut touching)?;
-        let inside = |c: &Contact| c.count > 1 && c.gap < 0.0;
-        let carries = |c: &Contact| carrying.iter().any(|k| k.contact.key == c.key);
-        if touching.iter().any(|c| inside(c) && !carries(c)) {
-            around = around.accepting(positions)?;
-        }
-        Ok(around)
+        let between = carrying.iter().map(|c| c.contact.key).filter(|k| !k.between_layers());
+        Ok(self.bare_surroundings(positions, rest)?.accepting_but(positions, between)?)
     }
 
     pub(crate) fn bare_surroundings(

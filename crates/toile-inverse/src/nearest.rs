@@ -3,10 +3,13 @@
 //! First some rest shape with which the garment rests at all: stuck where it was drawn if its contacts hold, else let go until they do.
 //! From there on every point that is kept is a certified equilibrium, and each is nearer to the target than the one before.
 
+use std::cell::Cell;
+
 use toile_contact::ContactKey;
 use toile_geometry::Vec3;
 use toile_sim::{Model, SimError, tied_vertices};
 
+use crate::design::{NEAR, REACH, REST};
 use crate::judge::{Judged, distances, judge, tie_stiffness};
 use crate::search::{Search, Steering};
 use crate::settle::{Carrying, Settled, settle};
@@ -24,6 +27,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) size: f64,
     /// Whether the target is far from being held, so that cloth will go a long way.
     pub(crate) far: bool,
+    /// Part of the time after which what is going on is to end.
+    pub(crate) until: &'a Cell<f64>,
 }
 
 /// A rest shape and where the garment rests with it.
@@ -90,7 +95,13 @@ impl Ground<'_> {
         watch: &mut Watch<'_>,
     ) -> Result<Option<Found>, InverseError> {
         let mut best: Option<Found> = None;
-        for Start { rest, shape, contacts } in starts {
+        for (k, Start { rest, shape, contacts }) in starts.iter().enumerate() {
+            // What takes long must not keep the next from being tried.
+            let share = (k + 1) as f64 / starts.len() as f64;
+            self.until.set(REACH + share * (REST - REACH));
+            if best.is_some() && !watch(Phase::Match, 0, 1.0, 0.0, 0) {
+                continue;
+            }
             let found = self.rest_with(rest, shape, shape, contacts, watch)?;
             best = match (found, best) {
                 (Some(f), Some(b)) if !f.better_than(&b) => Some(b),
@@ -99,10 +110,11 @@ impl Ground<'_> {
             };
             let enough =
                 |f: &Found| f.judged.certificate.certified && self.away(f) <= 0.01 * self.size;
-            if best.as_ref().is_some_and(enough) || !watch(Phase::Match, 0, 1.0, 0.0, 0) {
+            if best.as_ref().is_some_and(enough) {
                 break;
             }
         }
+        self.until.set(NEAR);
         let mut steps = 0;
         for _ in 0..ROUNDS {
             let Some(now) = best.as_ref().filter(|b| b.judged.certificate.certified) else { break };

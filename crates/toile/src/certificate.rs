@@ -57,6 +57,7 @@ impl SceneInversion {
             .with("widest_stitch", touching.sewing.widest)
             .with("least_friction", finite(diagnosis.least_friction))
             .with("weight_fraction", diagnosis.weight_fraction)
+            .with("weight_refused", diagnosis.weight_refused)
             .with("stiffness_factor", finite(Some(diagnosis.stiffness_factor)))
             .with("steps", result.history.last().map_or(0, |s| s.steps))
             .with("vertices", result.rest.len())

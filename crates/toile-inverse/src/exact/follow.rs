@@ -32,6 +32,7 @@ impl Exact {
         forces: &[Vec3],
         watch: &mut Watch<'_>,
     ) -> Result<f64, InverseError> {
+        self.stopped = false;
         let forces: Vec<Vec3> = forces.iter().map(|f| f / self.force).collect();
         let threads = vec![Vec3::zeros(); self.seams.len()];
         self.return_to(super::Point {

@@ -27,6 +27,8 @@ const COARSE: f64 = 0.4;
 const FINE: f64 = 0.1;
 /// Halvings in which a stable rest shape is looked for below an unstable one.
 const GUESSES: usize = 6;
+/// Part of a weight that was not carried to try next.
+const LESS: f64 = 0.3;
 /// Least part of the weight worth asking for.
 const LEAST_LOAD: f64 = 5e-4;
 /// Force that counts as balanced where rounding leaves no way to less: draping the result mends it.
@@ -37,19 +39,25 @@ const NEARLY: usize = 8;
 impl Exact {
     /// Puts the weight on, at once if that works, else in parts; the largest part found that is carried in a stable way.
     ///
-    /// What was found there is what the search has then; with none, the target as its own rest shape.
+    /// What was found there is what the search has then; with none, the target as its own rest shape. A search that was ended before it
+    /// had any part goes on when it is called again.
     pub(crate) fn rise(&mut self, watch: &mut Watch<'_>) -> Result<f64, InverseError> {
         let mut stable = 0.0f64;
         let mut lost = f64::INFINITY; // least part at which stability is known to be lost
         let mut failed = f64::INFINITY; // least part that was not balanced
-        let mut step = 1.0;
-        let mut most = MOST_STEPS;
+        let mut step = if self.refused <= 1.0 { LESS * self.refused } else { 1.0 };
+        let mut most = self.steps + MOST_STEPS;
+        self.stopped = false;
         while self.load < 1.0 && self.steps < most && step >= LEAST_LOAD && !self.stopped {
             let before = self.point();
             let load = (self.load + step).min(1.0);
             if !self.carry(load, TOLERANCE, watch)? {
+                if self.stopped {
+                    break; // which says nothing about the weight
+                }
                 failed = failed.min(load);
-                step *= 0.3;
+                self.refused = self.refused.min(load);
+                step *= LESS;
                 // Far below the full weight its part need not be known well.
                 if failed < FAR && self.load > 0.0 {
                     step = step.min(0.5 * (failed - self.load));
@@ -74,6 +82,7 @@ impl Exact {
                     self.unstable = Some(self.rest.clone());
                 }
                 lost = load;
+                self.refused = self.refused.min(load);
                 let high = self.point();
                 self.return_to(before);
                 step = self.guess_lost(&high)? * (lost - self.load);

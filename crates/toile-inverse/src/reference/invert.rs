@@ -1,7 +1,7 @@
 //! The published algorithm in the place of the fast one: same input, same judgement.
 
 use super::{Forces, Optimiser, Pass, ReferenceSettings, reference};
-use crate::design::extent;
+use crate::design::{JUDGE, NEAR, extent};
 use crate::judge::{distances, judge, made_as_drawn};
 use crate::settle::Carrying;
 use crate::touch::prepare;
@@ -56,6 +56,7 @@ pub fn invert_by_reference(
             rms,
             outside: 0,
             phase: Phase::Match,
+            until: NEAR,
         };
         if steps % 50 == 1 {
             history.push(step);
@@ -69,7 +70,8 @@ pub fn invert_by_reference(
         .map(|c| Carrying::vertex(c.vertex, c.collider, c.normal))
         .collect();
     let mut watch = |phase, load, distance| {
-        observe(&InverseStep { steps, load, distance, rms: distance, outside: 0, phase })
+        let (rms, until) = (distance, JUDGE);
+        observe(&InverseStep { steps, load, distance, rms, outside: 0, phase, until })
     };
     let judged = judge(
         garment,
@@ -111,6 +113,7 @@ pub fn invert_by_reference(
         diagnosis: Diagnosis {
             least_friction: None,
             weight_fraction: carried,
+            weight_refused: None,
             stiffness_factor: if carried > 0.0 { 1.0 } else { f64::INFINITY },
             sliver: None,
         },

@@ -135,6 +135,32 @@ fn a_flared_skirt_of_cotton_is_answered_with_how_it_hangs_and_what_it_would_carr
     assert!(held.certificate.certified && error < 1e-9, "{error} {}", held.certificate.reason);
 }
 
+/// However little time there is, every way to a result has its share of it, and what is known by then is told.
+#[test]
+fn a_search_without_time_says_what_keeps_the_target_from_being_held() {
+    let skirt = Skirt { rows: 10, around: 24, waves: 4, ..Skirt::default() };
+    let garment = skirt.garment(cotton(500.0, 5e-5), 0.15, 0.5).unwrap();
+    let settings =
+        InverseSettings { naive_sag: false, drift_time: 0.0, ..InverseSettings::default() };
+    for (calls, carried) in [(40, false), (150, true)] {
+        let mut seen = 0;
+        let found = invert(&garment, &settings, |step| {
+            seen += 1;
+            step.in_time(f64::from(seen) / f64::from(calls))
+        });
+        let found = found.unwrap();
+        let (c, d) = (&found.certificate, &found.diagnosis);
+        assert!(found.interrupted && seen < 2 * calls, "{seen}");
+        assert!(d.weight_refused.unwrap() < 1.0, "{d:?}");
+        assert!(!carried || d.weight_fraction > 0.0, "{d:?}");
+        assert!(c.reason.contains("too soft or too heavy"), "{}", c.reason);
+        assert!(found.unheld.unwrap().iter().any(|f| *f > 0.0));
+        let mut shares: Vec<f64> = found.history.iter().map(|s| s.until).collect();
+        shares.dedup();
+        assert!(shares.len() >= 4 && shares.is_sorted(), "{shares:?}");
+    }
+}
+
 #[test]
 fn a_skirt_in_the_air_is_refused_with_its_distance() {
     let mut garment = Skirt::default().garment(FELT, 0.05, 0.7).unwrap();

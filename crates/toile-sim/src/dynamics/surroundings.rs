@@ -1,6 +1,6 @@
 //! What a cloth can touch: colliders and itself.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use toile_contact::{
     Collider, Contact, ContactKey, INSIDE, Impact, ImpactPair, LayerSettings, LayerSides, Layers,
@@ -20,6 +20,8 @@ pub struct Surroundings {
     colliders: Vec<Collider>,
     layers: Option<SelfContact>,
     accepted: HashMap<Part, f64>,
+    /// Contacts that nothing is accepted of.
+    carrying: HashSet<ContactKey>,
     /// Vertices that are sewn to an edge, and how.
     sewn: HashMap<u32, Stitch>,
 }
@@ -71,7 +73,8 @@ const LAST_LINE: f64 = 0.05;
 impl Surroundings {
     /// Colliders around a cloth with that connectivity; its vertices are numbered as the simulator's.
     pub fn new(topology: Topology, colliders: Vec<Collider>) -> Self {
-        Self { topology, colliders, layers: None, accepted: HashMap::new(), sewn: HashMap::new() }
+        let (accepted, carrying, sewn) = (HashMap::new(), HashSet::new(), HashMap::new());
+        Self { topology, colliders, layers: None, accepted, carrying, sewn }
     }
 
     /// Lets the cloth touch itself: layers keep `thickness` \[m\] apart, with that coefficient of friction.
@@ -114,8 +117,15 @@ impl Surroundings {
     /// What is in too deep to be a chord is not accepted.
     pub fn accepting(mut self, positions: &[Vector<3>]) -> Result<Self, SimError> {
         self.accepted.clear();
+        self.carrying.clear();
         let mut contacts = Vec::new();
-        self.contacts(positions, 0.0, 0.0, &mut contacts)?;
+        // What is in deeper than the reach of a search is not found by it.
+        let longest = self.topology.edges().iter().map(|e| {
+            let [a, b] = e.vertices.map(|v| positions[v as usize]);
+            (b - a).norm()
+        });
+        let reach = CHORD * longest.fold(0.0, f64::max);
+        self.contacts(positions, 0.0, reach, &mut contacts)?;
         for contact in contacts.iter().filter(|c| c.count > 1 && c.gap < 0.0) {
             let (most, slack) = if let Some(collider) = contact.key.collider() {
                 let around = &contact.vertices[..contact.count as usize];
@@ -135,6 +145,18 @@ impl Surroundings {
             }
         }
         Ok(self)
+    }
+
+    /// [`accepting`](Self::accepting) for an equilibrium: contacts that are known to carry press where they are, and would yield by
+    /// what is accepted if they were.
+    pub fn accepting_but(
+        self,
+        positions: &[Vector<3>],
+        carrying: impl IntoIterator<Item = ContactKey>,
+    ) -> Result<Self, SimError> {
+        let mut around = self.accepting(positions)?;
+        around.carrying = carrying.into_iter().collect();
+        Ok(around)
     }
 
     /// Impacts of vertices that no edge carries.
@@ -196,6 +218,9 @@ impl ContactSource for Surroundings {
         }
         if !self.accepted.is_empty() {
             let accepted = |contact: &Contact| {
+                if self.carrying.contains(&contact.key) {
+                    return 0.0;
+                }
                 let depth = |part: &Part| self.accepted.get(part).copied().unwrap_or(0.0);
                 parts(&contact.key).iter().flatten().map(depth).fold(f64::INFINITY, f64::min)
             };

@@ -1,5 +1,5 @@
-use toile_contact::{Collider, Shape};
-use toile_geometry::Topology;
+use toile_contact::{Collider, Contact, Shape};
+use toile_geometry::{Topology, generate};
 use toile_num::Vector;
 use toile_sim::Stitch;
 use toile_sim::dynamics::{ContactSource, Surroundings};
@@ -67,4 +67,32 @@ fn what_is_sewn_to_an_edge_is_carried_by_the_edge() {
     assert_eq!(touches(&positions, &seam), [true, true, true, false, true, true]);
     positions[3].y += 2.0 * gap;
     assert_eq!(touches(&positions, &seam), [true; 6]);
+}
+
+/// Chords on a body of triangles that are deeper in it than the distance it keeps are accepted wherever a simulation looks for them;
+/// those that are said to carry are not.
+#[test]
+fn what_carries_is_not_accepted_and_deep_chords_are() {
+    let (radius, gap) = (0.1, 1e-4);
+    let body = Collider::fixed(Shape::mesh(generate::sphere(radius, 3)).unwrap());
+    let body = body.with_gap(gap).unwrap();
+    let at = |turn: f64| {
+        let out = Vector::<3>::new(turn.cos(), turn.sin(), 3.0).normalize();
+        out * (radius + gap)
+    };
+    let corners = [0.1, 2.2, 4.3].map(at);
+    let topology = Topology::new(3, vec![[0, 1, 2]]).unwrap();
+    let deep = |around: &mut Surroundings| -> Vec<Contact> {
+        let mut found = Vec::new();
+        around.contacts(&corners, 0.0, 60.0 * gap, &mut found).unwrap();
+        found.retain(|c| c.count > 1 && c.gap < 0.0);
+        found
+    };
+    let around = || Surroundings::new(topology.clone(), vec![body.clone()]);
+    let all = deep(&mut around());
+    assert!(all.iter().any(|c| c.gap < -5.0 * gap), "{all:?}");
+    assert!(deep(&mut around().accepting(&corners).unwrap()).is_empty());
+    let one = all[0].key;
+    let left = deep(&mut around().accepting_but(&corners, [one]).unwrap());
+    assert!(left.len() == 1 && left[0] == all[0], "{left:?}");
 }
