@@ -40,18 +40,24 @@ pub mod internal {
 
     /// Row, column and value of the entries of L.
     pub fn cholesky_entries(solver: &Cholesky) -> Vec<(usize, usize, f64)> {
-        solver.inner.factor.entries()
+        entries(&solver.inner.factor)
     }
 
     /// Row, column and value of the entries of D and, below the diagonal, of L.
     pub fn ldlt_entries(solver: &Ldlt) -> Vec<(usize, usize, f64)> {
-        solver.inner.factor.entries()
+        entries(&solver.inner.factor)
     }
 
     /// Computes dense blocks with narrower registers than there are; `false` where there are none of
     /// that many numbers.
     pub fn use_lanes(solver: &mut Cholesky, lanes: usize) -> bool {
         solver.inner.factor.use_lanes(lanes)
+    }
+
+    fn entries(factor: &crate::backend::SymmetricFactor) -> Vec<(usize, usize, f64)> {
+        let mut entries = Vec::new();
+        factor.for_each_entry(0, |row, column, value| entries.push((row, column, value)));
+        entries
     }
 }
 

@@ -224,20 +224,18 @@ impl SymmetricFactor {
         }
     }
 
-    /// Row, column and value of the stored entries: of L for LLᵀ; of D and, below, of L for LDLᵀ.
-    pub(crate) fn entries(&self) -> Vec<(usize, usize, f64)> {
-        let mut entries = Vec::new();
+    /// Calls `visit` with row, column and value of the stored entries in the columns from `first` on: of L for LLᵀ; of D and, below, of L
+    /// for LDLᵀ. Zeros inside dense blocks may lie above the diagonal.
+    pub(crate) fn for_each_entry(&self, first: usize, mut visit: impl FnMut(usize, usize, f64)) {
         match &self.form {
-            Form::Frontal(factor) => factor.for_each_entry(|i, j, v| entries.push((i, j, v))),
+            Form::Frontal(factor) => factor.for_each_entry(first, visit),
             Form::Simplicial(this) => {
                 let (col_ptr, row_idx) = (this.symbolic.col_ptr(), this.symbolic.row_idx());
-                for j in 0..self.n {
-                    let range = col_ptr[j]..col_ptr[j + 1];
-                    entries.extend(range.map(|k| (row_idx[k], j, this.factor[k])));
+                for j in first..self.n {
+                    (col_ptr[j]..col_ptr[j + 1]).for_each(|k| visit(row_idx[k], j, this.factor[k]));
                 }
             }
         }
-        entries
     }
 
     /// Computes dense blocks with registers of that many numbers; `false` where there are none.
@@ -250,35 +248,13 @@ impl SymmetricFactor {
 
     /// The rows and columns of L from `first` on, column-major, zero above the diagonal.
     pub(crate) fn tail(&self, first: usize) -> Result<Vec<f64>, SolveError> {
-        let size = self.lower.nrows() - first;
+        let size = self.n - first;
         let mut tail = zeros(size * size)?;
-        match &self.symbolic {
-            Symbolic::Supernodal(symbolic) => {
-                for s in (0..symbolic.n_supernodes()).rev() {
-                    let (begin, end) = (symbolic.supernode_begin()[s], symbolic.supernode_end()[s]);
-                    if end <= first {
-                        break;
-                    }
-                    let (columns, below) = (end - begin, symbolic.supernode(s).pattern());
-                    let rows = columns + below.len();
-                    for c in first.saturating_sub(begin)..columns {
-                        let from = &self.factor[symbolic.col_ptr_for_val()[s] + c * rows..][..rows];
-                        let to = &mut tail[(begin + c - first) * size..][..size];
-                        to[begin + c - first..end - first].copy_from_slice(&from[c..columns]);
-                        for (&row, value) in below.iter().zip(&from[columns..]) {
-                            to[row - first] = *value;
-                        }
-                    }
-                }
+        self.for_each_entry(first, |row, column, value| {
+            if row >= column {
+                tail[(column - first) * size + row - first] = value;
             }
-            Symbolic::Simplicial { symbolic, .. } => {
-                for j in first..self.lower.nrows() {
-                    for k in symbolic.col_ptr()[j]..symbolic.col_ptr()[j + 1] {
-                        tail[(j - first) * size + symbolic.row_idx()[k] - first] = self.factor[k];
-                    }
-                }
-            }
-        }
+        });
         Ok(tail)
     }
 

@@ -116,9 +116,9 @@ impl FrontalFactor {
         }
     }
 
-    /// Calls `visit` with row, column and value of every stored entry of the lower triangle, zeros
+    /// Calls `visit` with row, column and value of every stored entry in the columns from `least` on, zeros
     /// included: of L for LLᵀ; of D and, below, of L for LDLᵀ. Rows and columns are those of the matrix.
-    pub(crate) fn for_each_entry(&self, mut visit: impl FnMut(usize, usize, f64)) {
+    pub(crate) fn for_each_entry(&self, least: usize, mut visit: impl FnMut(usize, usize, f64)) {
         let plan = &self.plan;
         let tasks = plan.tasks.iter().flat_map(|t| t.fronts.clone().map(move |f| (f, Some(t))));
         for (f, task) in tasks.chain(plan.top.iter().map(|&f| (f as usize, None))) {
@@ -131,7 +131,8 @@ impl FrontalFactor {
                 None => r as usize,
             };
             let below = STRIP * front.pivot_strips();
-            for c in 0..front.columns {
+            let wanted = |c: &usize| plan.order[front.first + c] as usize >= least;
+            for c in (0..front.columns).filter(wanted) {
                 let mut entry = |at: usize, row: usize| {
                     let strip = at / STRIP * STRIP * front.columns;
                     let value = self.factor[front.at + strip + STRIP * c + at % STRIP];
