@@ -101,7 +101,7 @@ pub(crate) fn explain(
     }
     if let Some((face, altitude)) = diagnosis.sliver {
         words.push(format!(
-            "that is rounding where triangles are flat: face {face} is {} high; remesh it",
+            "rounding keeps forces from balancing where triangles are flat: face {face} is {} high; remesh it",
             length(altitude)
         ));
     }
