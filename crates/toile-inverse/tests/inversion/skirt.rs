@@ -157,7 +157,8 @@ fn a_search_without_time_says_what_keeps_the_target_from_being_held() {
         assert!(found.unheld.unwrap().iter().any(|f| *f > 0.0));
         let mut shares: Vec<f64> = found.history.iter().map(|s| s.until).collect();
         shares.dedup();
-        assert!(shares.len() >= 4 && shares.is_sorted(), "{shares:?}");
+        // What leads to all at once has the most; then each its part.
+        assert!(shares.len() >= 5 && shares[1..].is_sorted(), "{shares:?}");
     }
 }
 
