@@ -14,6 +14,11 @@ const CHUNK: usize = 1024;
 
 /// Calls `work(0)`, …, `work(tasks - 1)`, each once; threads take them in this order, so put the dearest first.
 pub fn for_tasks(tasks: usize, work: &(dyn Fn(usize) + Sync)) {
+    for_tasks_on(threads(), tasks, work);
+}
+
+/// [`for_tasks`] on no more than so many threads.
+pub fn for_tasks_on(threads: usize, tasks: usize, work: &(dyn Fn(usize) + Sync)) {
     let next = AtomicUsize::new(0);
     let deal = || {
         loop {
@@ -24,7 +29,18 @@ pub fn for_tasks(tasks: usize, work: &(dyn Fn(usize) + Sync)) {
             work(task);
         }
     };
-    on_threads(tasks.min(rayon::current_num_threads()), &deal);
+    on_threads(tasks.min(threads).min(self::threads()), &deal);
+}
+
+/// How many threads there are to share work.
+pub fn threads() -> usize {
+    rayon::current_num_threads()
+}
+
+/// Runs `work`, which will share several times, on one of the threads: another would be put to sleep and
+/// woken up at each sharing.
+pub fn within<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    rayon::scope(|_| work())
 }
 
 fn on_threads(count: usize, work: &(dyn Fn() + Sync)) {

@@ -3,10 +3,19 @@
 //!
 //! `cargo run --release -p toile-solve --example factor_sheet [-- n n ...]`, default 50 100 200.
 //! Prints milliseconds: ordering, analysis (symbolic), numeric, solve with 1 and with 8 columns,
-//! the smallest of several repetitions; set `THREADS` for threads in the factorisation. Seen on one
-//! thread, nested dissection, numeric: 10.5, 74 and 570 ms on an AVX2 server core (EPYC); the same
-//! library took 7.5, 49 and 362 ms on an AVX-512 core. Residuals a few 1e-15, without refinement.
+//! the smallest of several repetitions; set `THREADS` for threads in factorisation and solves (default 1,
+//! 0 for all). The columns `faer` are the factorisation and the solve with one column of the library
+//! called directly, in turn with ours, on one thread; our solves also measure their residual.
 
+use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use faer::sparse::linalg::cholesky::simplicial::prefactorize_symbolic_cholesky;
+use faer::sparse::linalg::cholesky::supernodal::{
+    SupernodalLltRef, SymbolicSupernodalCholesky, factorize_supernodal_numeric_llt,
+    factorize_supernodal_numeric_llt_scratch, factorize_supernodal_symbolic_cholesky,
+    factorize_supernodal_symbolic_cholesky_scratch,
+};
+use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
+use faer::{Conj, MatMut, Par};
 use std::sync::Arc;
 use std::time::Instant;
 use toile_solve::{
@@ -94,6 +103,77 @@ impl Sheet {
     }
 }
 
+/// The library's factorisation by dense blocks, in the order of the pattern.
+struct Direct<'a> {
+    pattern: &'a SymmetricPattern,
+    symbolic: SymbolicSupernodalCholesky<usize>,
+    factor: Vec<f64>,
+    memory: MemBuffer,
+}
+
+impl<'a> Direct<'a> {
+    fn new(pattern: &'a SymmetricPattern) -> Self {
+        let n = pattern.n;
+        let transposed = Self::lower(pattern).to_row_major().unwrap();
+        let upper = transposed.as_ref().transpose();
+        let (mut parents, mut counts) = (vec![0isize; n], vec![0usize; n]);
+        let mut memory = MemBuffer::new(
+            StackReq::new::<usize>(n)
+                .or(factorize_supernodal_symbolic_cholesky_scratch::<usize>(n)),
+        );
+        let stack = MemStack::new(&mut memory);
+        let tree = prefactorize_symbolic_cholesky(&mut parents, &mut counts, upper, stack);
+        let params = Default::default();
+        let symbolic =
+            factorize_supernodal_symbolic_cholesky(upper, tree, &counts, stack, params).unwrap();
+        let memory = MemBuffer::new(
+            factorize_supernodal_numeric_llt_scratch::<usize, f64>(
+                &symbolic,
+                Par::Seq,
+                Default::default(),
+            )
+            .or(symbolic.solve_in_place_scratch::<f64>(1, Par::Seq)),
+        );
+        let factor = vec![0.0; symbolic.len_val()];
+        Self { pattern, symbolic, factor, memory }
+    }
+
+    fn lower(pattern: &SymmetricPattern) -> SymbolicSparseColMatRef<'_, usize> {
+        let n = pattern.n;
+        SymbolicSparseColMatRef::new_checked(n, n, &pattern.col_ptr, None, &pattern.row_idx)
+    }
+
+    /// Time [ms] of one factorisation.
+    fn factorize(&mut self, values: &[f64]) -> f64 {
+        let matrix = SparseColMatRef::new(Self::lower(self.pattern), values);
+        best(1, || {
+            factorize_supernodal_numeric_llt(
+                &mut self.factor,
+                matrix,
+                Default::default(),
+                &self.symbolic,
+                Par::Seq,
+                MemStack::new(&mut self.memory),
+                Default::default(),
+            )
+            .unwrap();
+        })
+    }
+
+    /// Time [ms] of one solve.
+    fn solve(&mut self, x: &mut [f64]) -> f64 {
+        let n = self.pattern.n;
+        best(1, || {
+            SupernodalLltRef::new(&self.symbolic, &self.factor).solve_in_place_with_conj(
+                Conj::No,
+                MatMut::from_column_major_slice_mut(&mut *x, n, 1),
+                Par::Seq,
+                MemStack::new(&mut self.memory),
+            );
+        })
+    }
+}
+
 /// Smallest time over repetitions [ms].
 fn best(repetitions: usize, mut run: impl FnMut()) -> f64 {
     (0..repetitions)
@@ -112,7 +192,7 @@ fn main() {
         sizes = vec![50, 100, 200];
     }
     println!(
-        "vertices  ordering           order  symbolic  numeric  LDLt   solve1  solve8  factor [M]  residual"
+        "vertices  ordering           order  symbolic  numeric    faer  ratio   LDLt   solve1    faer  solve8  factor [M]  residual"
     );
     for n in sizes {
         let sheet = Sheet::new(n);
@@ -137,7 +217,12 @@ fn main() {
             });
             drop(ldlt);
             let mut cholesky = Cholesky::with_settings(pattern.clone(), settings).unwrap();
-            let numeric_time = best(repetitions, || cholesky.factorize(&values).unwrap());
+            let mut direct = Direct::new(&pattern);
+            let (mut numeric_time, mut direct_time) = (f64::INFINITY, f64::INFINITY);
+            for _ in 0..repetitions {
+                numeric_time = numeric_time.min(best(1, || cholesky.factorize(&values).unwrap()));
+                direct_time = direct_time.min(direct.factorize(&values));
+            }
             let rhs: Vec<f64> = (0..8 * pattern.n).map(|i| (i as f64 * 0.37).sin()).collect();
             let mut x = vec![0.0; rhs.len()];
             let one = ..pattern.n;
@@ -146,18 +231,27 @@ fn main() {
                 let report = cholesky.solve(&values, &rhs[one], &mut x[one]).unwrap();
                 residual = report.residual;
             });
+            let direct_solve_time = (0..repetitions)
+                .map(|_| {
+                    x[one].copy_from_slice(&rhs[one]);
+                    direct.solve(&mut x[one])
+                })
+                .fold(f64::INFINITY, f64::min);
             let block_time = best(repetitions, || {
                 cholesky.solve_many(&values, &rhs, &mut x, 8).unwrap();
             });
             println!(
-                "{:8}  {:16} {:7.1}  {:8.1}  {:7.1}  {:6.1}  {:6.2}  {:6.2}  {:10.2}  {:.1e}",
+                "{:8}  {:16} {:7.1}  {:8.1}  {:7.1}  {:6.1}  {:5.2}  {:6.1}  {:6.2}  {:6.2}  {:6.2}  {:10.2}  {:.1e}",
                 n * n,
                 format!("{ordering:?}"),
                 order_time,
                 symbolic_time,
                 numeric_time,
+                direct_time,
+                direct_time / numeric_time,
                 ldlt_time,
                 solve_time,
+                direct_solve_time,
                 block_time,
                 cholesky.factor_entries() as f64 * 1e-6,
                 residual,

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 /// Sparse Cholesky factorisation A = LLᵀ, L lower triangular.
 ///
-/// Analysis, factor and scratch are made once by [`Cholesky::new`] and reused: no allocation per
-/// factorisation. Same values, same bits, for any number of threads. Fails cleanly on the first
+/// Analysis, factor and scratch are made once by [`Cholesky::new`] and reused: a factorisation allocates
+/// no number. Same values, same bits, for any number of threads. Fails cleanly on the first
 /// pivot that is not positive, which makes it the cheapest test of positive definiteness.
 pub struct Cholesky {
-    inner: SymmetricSolver,
+    pub(crate) inner: SymmetricSolver,
 }
 
 impl Cholesky {
@@ -81,8 +81,8 @@ impl Cholesky {
     }
 
     /// Solves A X = B for `columns` right-hand sides stored one after the other (column-major), as
-    /// [`Cholesky::solve`] does for one but in one pass over the factor: eight columns cost about
-    /// as much as two alone. Reports the worst column. Scratch grows with the widest block seen.
+    /// [`Cholesky::solve`] does for one but in one pass over the factor for eight columns,
+    /// which cost about as much as three alone. Reports the worst column.
     pub fn solve_many(
         &mut self,
         values: &[f64],

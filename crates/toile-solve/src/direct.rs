@@ -45,9 +45,7 @@ impl SymmetricSolver {
     ///
     /// The pivots are enough: a NaN or infinity in row i of L enters pivot i.
     pub(crate) fn finish(&mut self, norm: f64) -> Result<(), SolveError> {
-        let mut finite = true;
-        self.factor.for_each_pivot(|_, pivot| finite &= pivot.is_finite());
-        if !finite {
+        if !self.factor.has_finite_pivots() {
             return Err(SolveError::NotFinite { what: "factor" });
         }
         self.norm = Some(norm);

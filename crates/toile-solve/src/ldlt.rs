@@ -44,7 +44,7 @@ impl Default for Regularization {
 /// Before trusting an [`Inertia`] near singularity, solve once: a small residual certifies the
 /// factors. Reference for quasi-definite systems: Vanderbei 1995.
 pub struct Ldlt {
-    inner: SymmetricSolver,
+    pub(crate) inner: SymmetricSolver,
     regularization: Regularization,
     replaced: usize,
 }

@@ -4,12 +4,12 @@
 //! ([`NodeGraph`]), ask for an order of elimination ([`elimination_order`]), lay out the lower
 //! triangle in that order ([`SymmetricPattern::from_node_graph`]), assemble values straight into
 //! it, and hand them to [`Cholesky`] or [`Ldlt`]. Analysis happens once per pattern; a
-//! factorisation permutes nothing and allocates nothing. Non-symmetric systems go to [`Lu`];
+//! factorisation permutes nothing and allocates nothing but lists of its parts. Non-symmetric systems go to [`Lu`];
 //! what does not fit in memory goes to [`conjugate_gradient`] or [`minres`].
 //!
 //! Every direct solve measures its residual ‖Ax − b‖/‖b‖, refines, and refuses an answer that is
-//! not a solution. Same input, same bits, whatever the number of threads: threads enter the dense
-//! kernels of a factorisation only, never a sum that depends on their number.
+//! not a solution. Same input, same bits, whatever the number of threads: they share subtrees and
+//! pieces of large fronts whose sums do not depend on who makes them.
 //!
 //! There is no mesh, no cloth and no unit here: entries carry whatever units the caller gives them.
 
@@ -18,6 +18,7 @@ mod cholesky;
 mod direct;
 mod eigen;
 mod error;
+mod frontal;
 mod graph;
 mod iterative;
 mod ldlt;
@@ -35,6 +36,23 @@ mod solver;
 pub mod internal {
     pub use crate::backend::approximate_minimum_degree;
     pub use crate::ordering::postordered;
+    use crate::{Cholesky, Ldlt};
+
+    /// Row, column and value of the entries of L.
+    pub fn cholesky_entries(solver: &Cholesky) -> Vec<(usize, usize, f64)> {
+        solver.inner.factor.entries()
+    }
+
+    /// Row, column and value of the entries of D and, below the diagonal, of L.
+    pub fn ldlt_entries(solver: &Ldlt) -> Vec<(usize, usize, f64)> {
+        solver.inner.factor.entries()
+    }
+
+    /// Computes dense blocks with narrower registers than there are; `false` where there are none of
+    /// that many numbers.
+    pub fn use_lanes(solver: &mut Cholesky, lanes: usize) -> bool {
+        solver.inner.factor.use_lanes(lanes)
+    }
 }
 
 pub use cholesky::Cholesky;

@@ -16,9 +16,10 @@ pub enum Variant {
 /// Settings of a direct solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FactorSettings {
-    /// Threads inside the dense kernels of one factorisation. Default 1: below some ten thousand
-    /// unknowns more threads lose time, and independent problems use the cores better. The factor
-    /// does not depend on it.
+    /// Most threads of one factorisation or solve; 0, the default, for all of the pool they are called
+    /// in when the system is analysed. Systems too small to gain (below some five hundred shell vertices)
+    /// and factors stored entry by entry use one. Neither factor nor solution depends on it.
+    /// [`Lu`](crate::Lu) takes 0 for 1: threads in its kernels rarely pay.
     pub threads: usize,
     /// Storage of a symmetric factor; [`Lu`](crate::Lu) always decides alone.
     pub variant: Variant,
@@ -36,7 +37,7 @@ pub struct FactorSettings {
 impl Default for FactorSettings {
     fn default() -> Self {
         Self {
-            threads: 1,
+            threads: 0,
             variant: Variant::Auto,
             max_refinements: 3,
             residual_target: 1e-14,

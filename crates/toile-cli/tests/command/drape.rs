@@ -62,7 +62,8 @@ fn the_number_of_threads_changes_no_bit() {
     folder.write(
         "scene.toml",
         &scene(
-            "mesh = { generate = \"sheet\", n = 17, size = 1 }\npins = { vertices = [272, 288] }",
+            // Large enough for threads to share its factorisations.
+            "mesh = { generate = \"sheet\", n = 33, size = 1 }\npins = { vertices = [1056, 1088] }",
         ),
     );
     for threads in ["1", "2"] {

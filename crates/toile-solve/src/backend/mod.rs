@@ -29,7 +29,7 @@ fn allocate(req: StackReq) -> Result<MemBuffer, SolveError> {
 }
 
 /// A vector of zeros, or an error instead of an abort.
-fn zeros(len: usize) -> Result<Vec<f64>, SolveError> {
+pub(crate) fn zeros(len: usize) -> Result<Vec<f64>, SolveError> {
     // A probe, since `vec!` is the one that gets untouched zero pages from the system but aborts
     // when it cannot.
     Vec::<f64>::new().try_reserve_exact(len).map_err(|_| SolveError::TooLarge { entries: len })?;

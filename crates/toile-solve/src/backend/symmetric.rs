@@ -1,12 +1,12 @@
 //! LLᵀ and LDLᵀ of a matrix given by its lower triangle in elimination order.
 
-use super::{allocate, parallelism, too_large, zeros};
+use super::{allocate, too_large, zeros};
+use crate::frontal::FrontalFactor;
 use crate::{FactorSettings, SolveError, SymmetricPattern, Variant};
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::ldlt::factor::{LdltError, LdltRegularization};
 use faer::linalg::cholesky::llt::factor::{LltError, LltRegularization};
-use faer::sparse::linalg::SymbolicSupernodalParams;
-use faer::sparse::linalg::cholesky::{simplicial, supernodal};
+use faer::sparse::linalg::cholesky::simplicial;
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMat};
 use faer::{Conj, MatMut, Par};
 
@@ -32,35 +32,38 @@ pub(crate) struct PivotRegularization<'a> {
 
 /// Arithmetic per entry of the factor above which dense blocks pay.
 ///
-/// Measured, factorisation and one solve together: rods whose vertices and edge angles reach two
-/// neighbours (5 per entry) cost the same either way, three neighbours (7) are 1.3 times faster in
-/// blocks, a sheet of 24 × 24 vertices (above 30) 3.4 times.
-const SUPERNODAL_WORK_PER_ENTRY: f64 = 6.0;
+/// Measured on rods of 2000 vertices and edge angles, factorisation and one solve together: those that
+/// reach one neighbour (3 per entry) cost the same either way, and solves alone half as much entry by
+/// entry; two neighbours (5) are 1.7 times faster in blocks, three (7) 2.1 times.
+const SUPERNODAL_WORK_PER_ENTRY: f64 = 4.0;
 
-enum Symbolic {
-    Supernodal(supernodal::SymbolicSupernodalCholesky<usize>),
-    Simplicial {
-        symbolic: simplicial::SymbolicSimplicialCholesky<usize>,
-        /// Upper triangle by columns, which is what the entry-by-entry code reads.
-        upper: SymbolicSparseColMat<usize>,
-        /// `upper_values[k] = values[from_lower[k]]`.
-        from_lower: Vec<usize>,
-        upper_values: Vec<f64>,
-    },
+/// A factor in one of two forms.
+enum Form {
+    /// In dense blocks, ours.
+    Frontal(Box<FrontalFactor>),
+    /// Entry by entry, the library's.
+    Simplicial(Box<Simplicial>),
 }
 
-/// Symbolic analysis, factor and working memory, reused from one factorisation to the next.
-pub(crate) struct SymmetricFactor {
-    kind: Kind,
-    symbolic: Symbolic,
-    /// Kept as the library's checked type: checking anew would cost a pass over the pattern.
-    lower: SymbolicSparseColMat<usize>,
+struct Simplicial {
+    symbolic: simplicial::SymbolicSimplicialCholesky<usize>,
+    /// Upper triangle by columns, which is what the entry-by-entry code reads.
+    upper: SymbolicSparseColMat<usize>,
+    /// `upper_values[k] = values[from_lower[k]]`.
+    from_lower: Vec<usize>,
+    upper_values: Vec<f64>,
     factor: Vec<f64>,
     factor_memory: MemBuffer,
     solve_memory: MemBuffer,
     /// Right-hand sides `solve_memory` is large enough for.
     solve_columns: usize,
-    par: Par,
+}
+
+/// Symbolic analysis, factor and working memory, reused from one factorisation to the next.
+pub(crate) struct SymmetricFactor {
+    kind: Kind,
+    n: usize,
+    form: Form,
 }
 
 impl SymmetricFactor {
@@ -71,13 +74,11 @@ impl SymmetricFactor {
         settings: &FactorSettings,
     ) -> Result<Self, SolveError> {
         let n = pattern.n;
-        let par = parallelism(settings.threads);
         let (upper, from_lower) = transpose(pattern);
         let mut parents = vec![0isize; n];
         let mut column_counts = vec![0usize; n];
         let mut memory = allocate(
             StackReq::new::<usize>(n)
-                .or(supernodal::factorize_supernodal_symbolic_cholesky_scratch::<usize>(n))
                 .or(simplicial::factorize_simplicial_symbolic_cholesky_scratch::<usize>(n)),
         )?;
         let stack = MemStack::new(&mut memory);
@@ -92,29 +93,16 @@ impl SymmetricFactor {
             Variant::Simplicial => false,
             Variant::Auto => work_per_entry(&column_counts) > SUPERNODAL_WORK_PER_ENTRY,
         };
-        let (symbolic, factor_len, factor_req) = if use_blocks {
-            let symbolic = supernodal::factorize_supernodal_symbolic_cholesky(
-                upper.as_ref(),
-                tree,
+        let form = if use_blocks {
+            let parents = tree.into_inner();
+            let signed = kind == Kind::Ldlt;
+            Form::Frontal(Box::new(FrontalFactor::new(
+                pattern,
+                parents,
                 &column_counts,
-                stack,
-                SymbolicSupernodalParams::default(),
-            )
-            .map_err(too_large)?;
-            let req = match kind {
-                Kind::Llt => supernodal::factorize_supernodal_numeric_llt_scratch::<usize, f64>(
-                    &symbolic,
-                    par,
-                    Default::default(),
-                ),
-                Kind::Ldlt => supernodal::factorize_supernodal_numeric_ldlt_scratch::<usize, f64>(
-                    &symbolic,
-                    par,
-                    Default::default(),
-                ),
-            };
-            let len = symbolic.len_val();
-            (Symbolic::Supernodal(symbolic), len, req)
+                signed,
+                settings.threads,
+            )?))
         } else {
             let symbolic = simplicial::factorize_simplicial_symbolic_cholesky(
                 upper.as_ref(),
@@ -129,71 +117,54 @@ impl SymmetricFactor {
                     simplicial::factorize_simplicial_numeric_ldlt_scratch::<usize, f64>(n)
                 }
             };
-            let len = symbolic.len_val();
-            let upper_values = zeros(pattern.nnz())?;
-            (Symbolic::Simplicial { symbolic, upper, from_lower, upper_values }, len, req)
+            Form::Simplicial(Box::new(Simplicial {
+                factor: zeros(symbolic.len_val())?,
+                upper_values: zeros(pattern.nnz())?,
+                factor_memory: allocate(req)?,
+                solve_memory: allocate(StackReq::empty())?,
+                solve_columns: 0,
+                symbolic,
+                upper,
+                from_lower,
+            }))
         };
-        let lower = SymbolicSparseColMat::new_checked(
-            n,
-            n,
-            pattern.col_ptr.clone(),
-            None,
-            pattern.row_idx.clone(),
-        );
-        let mut this = Self {
-            kind,
-            symbolic,
-            lower,
-            factor: zeros(factor_len)?,
-            factor_memory: allocate(factor_req)?,
-            solve_memory: allocate(StackReq::empty())?,
-            solve_columns: 0,
-            par,
-        };
+        let mut this = Self { kind, n, form };
         this.reserve_solve(1)?;
         Ok(this)
     }
 
     /// Entries of the stored factor, zeros inside dense blocks included.
     pub(crate) fn factor_entries(&self) -> usize {
-        self.factor.len()
+        match &self.form {
+            Form::Frontal(factor) => factor.entries(),
+            Form::Simplicial(this) => this.factor.len(),
+        }
     }
 
     /// Whether the factor is stored in dense blocks.
     pub(crate) fn is_supernodal(&self) -> bool {
-        matches!(self.symbolic, Symbolic::Supernodal(_))
+        matches!(self.form, Form::Frontal(_))
     }
 
     /// A = LLᵀ; on failure, the first column without a positive pivot.
     pub(crate) fn factorize_llt(&mut self, values: &[f64]) -> Result<(), usize> {
         assert_eq!(self.kind, Kind::Llt);
-        let stack = MemStack::new(&mut self.factor_memory);
-        let regularization = LltRegularization::default();
-        match &mut self.symbolic {
-            Symbolic::Supernodal(symbolic) => supernodal::factorize_supernodal_numeric_llt(
-                &mut self.factor,
-                SparseColMatRef::new(self.lower.as_ref(), values),
-                regularization,
-                symbolic,
-                self.par,
-                stack,
-                Default::default(),
-            )
-            .map_err(|LltError::NonPositivePivot { index }| index)?,
-            Symbolic::Simplicial { symbolic, upper, from_lower, upper_values } => {
-                gather(upper_values, values, from_lower);
+        match &mut self.form {
+            Form::Frontal(factor) => factor.factorize(values, None),
+            Form::Simplicial(this) => {
+                gather(&mut this.upper_values, values, &this.from_lower);
                 simplicial::factorize_simplicial_numeric_llt(
-                    &mut self.factor,
-                    SparseColMatRef::new(upper.as_ref(), upper_values.as_slice()),
-                    regularization,
-                    symbolic,
-                    stack,
+                    &mut this.factor,
+                    SparseColMatRef::new(this.upper.as_ref(), this.upper_values.as_slice()),
+                    LltRegularization::default(),
+                    &this.symbolic,
+                    MemStack::new(&mut this.factor_memory),
                 )
+                .map(|_| ())
                 // This variant counts columns from one.
-                .map_err(|LltError::NonPositivePivot { index }| index - 1)?
+                .map_err(|LltError::NonPositivePivot { index }| index - 1)
             }
-        };
-        Ok(())
+        }
     }
 
     /// A = LDLᵀ; on failure, the first column whose pivot is zero or not finite.
@@ -203,127 +174,115 @@ impl SymmetricFactor {
         regularization: Option<PivotRegularization<'_>>,
     ) -> Result<(), usize> {
         assert_eq!(self.kind, Kind::Ldlt);
-        let stack = MemStack::new(&mut self.factor_memory);
-        let regularization = match regularization {
-            None => LdltRegularization::default(),
-            Some(r) => LdltRegularization {
-                dynamic_regularization_signs: Some(r.signs),
-                dynamic_regularization_delta: r.delta,
-                dynamic_regularization_epsilon: r.epsilon,
-            },
-        };
-        match &mut self.symbolic {
-            Symbolic::Supernodal(symbolic) => supernodal::factorize_supernodal_numeric_ldlt(
-                &mut self.factor,
-                SparseColMatRef::new(self.lower.as_ref(), values),
-                regularization,
-                symbolic,
-                self.par,
-                stack,
-                Default::default(),
-            )
-            .map_err(|LdltError::ZeroPivot { index }| index)?,
-            Symbolic::Simplicial { symbolic, upper, from_lower, upper_values } => {
-                gather(upper_values, values, from_lower);
+        match &mut self.form {
+            Form::Frontal(factor) => factor.factorize(values, regularization),
+            Form::Simplicial(this) => {
+                gather(&mut this.upper_values, values, &this.from_lower);
+                let regularization = match regularization {
+                    None => LdltRegularization::default(),
+                    Some(r) => LdltRegularization {
+                        dynamic_regularization_signs: Some(r.signs),
+                        dynamic_regularization_delta: r.delta,
+                        dynamic_regularization_epsilon: r.epsilon,
+                    },
+                };
                 simplicial::factorize_simplicial_numeric_ldlt(
-                    &mut self.factor,
-                    SparseColMatRef::new(upper.as_ref(), upper_values.as_slice()),
+                    &mut this.factor,
+                    SparseColMatRef::new(this.upper.as_ref(), this.upper_values.as_slice()),
                     regularization,
-                    symbolic,
-                    stack,
+                    &this.symbolic,
+                    MemStack::new(&mut this.factor_memory),
                 )
-                .map_err(|LdltError::ZeroPivot { index }| index - 1)?
+                .map(|_| ())
+                .map_err(|LdltError::ZeroPivot { index }| index - 1)
             }
-        };
-        Ok(())
+        }
     }
 
-    /// Diagonal of the factor: of L for LLᵀ, of D for LDLᵀ, column by column.
+    /// Diagonal of the factor with its columns: of L for LLᵀ, of D for LDLᵀ.
     pub(crate) fn for_each_pivot(&self, mut visit: impl FnMut(usize, f64)) {
-        match &self.symbolic {
-            Symbolic::Supernodal(symbolic) => {
-                for s in 0..symbolic.n_supernodes() {
-                    let begin = symbolic.supernode_begin()[s];
-                    let columns = symbolic.supernode_end()[s] - begin;
-                    let rows = columns + symbolic.supernode(s).pattern().len();
-                    let at = symbolic.col_ptr_for_val()[s];
-                    for c in 0..columns {
-                        visit(begin + c, self.factor[at + c * (rows + 1)]);
-                    }
+        match &self.form {
+            Form::Frontal(factor) => factor.for_each_pivot(visit),
+            Form::Simplicial(this) => {
+                for (j, &at) in this.symbolic.col_ptr()[..self.n].iter().enumerate() {
+                    visit(j, this.factor[at]);
                 }
             }
-            Symbolic::Simplicial { symbolic, .. } => {
-                for (j, &at) in symbolic.col_ptr()[..symbolic.ncols()].iter().enumerate() {
-                    visit(j, self.factor[at]);
+        }
+    }
+
+    /// Whether no pivot overflowed.
+    pub(crate) fn has_finite_pivots(&self) -> bool {
+        match &self.form {
+            // Others are refused on the way.
+            Form::Frontal(_) => true,
+            Form::Simplicial(_) => {
+                let mut finite = true;
+                self.for_each_pivot(|_, pivot| finite &= pivot.is_finite());
+                finite
+            }
+        }
+    }
+
+    /// Row, column and value of the stored entries: of L for LLᵀ; of D and, below, of L for LDLᵀ.
+    pub(crate) fn entries(&self) -> Vec<(usize, usize, f64)> {
+        let mut entries = Vec::new();
+        match &self.form {
+            Form::Frontal(factor) => factor.for_each_entry(|i, j, v| entries.push((i, j, v))),
+            Form::Simplicial(this) => {
+                let (col_ptr, row_idx) = (this.symbolic.col_ptr(), this.symbolic.row_idx());
+                for j in 0..self.n {
+                    let range = col_ptr[j]..col_ptr[j + 1];
+                    entries.extend(range.map(|k| (row_idx[k], j, this.factor[k])));
                 }
             }
+        }
+        entries
+    }
+
+    /// Computes dense blocks with registers of that many numbers; `false` where there are none.
+    pub(crate) fn use_lanes(&mut self, lanes: usize) -> bool {
+        match &mut self.form {
+            Form::Frontal(factor) => factor.use_lanes(lanes),
+            Form::Simplicial(_) => false,
         }
     }
 
     /// Makes room for solves with that many right-hand sides at once.
     pub(crate) fn reserve_solve(&mut self, columns: usize) -> Result<(), SolveError> {
-        if columns > self.solve_columns {
-            let req = match &self.symbolic {
-                Symbolic::Supernodal(symbolic) => {
-                    symbolic.solve_in_place_scratch::<f64>(columns, Par::Seq)
-                }
-                Symbolic::Simplicial { symbolic, .. } => {
-                    symbolic.solve_in_place_scratch::<f64>(columns)
-                }
-            };
-            self.solve_memory = allocate(req)?;
-            self.solve_columns = columns;
+        match &mut self.form {
+            Form::Frontal(factor) => factor.reserve_solve(columns)?,
+            Form::Simplicial(this) if columns > this.solve_columns => {
+                this.solve_memory = allocate(this.symbolic.solve_in_place_scratch::<f64>(columns))?;
+                this.solve_columns = columns;
+            }
+            Form::Simplicial(_) => {}
         }
         Ok(())
     }
 
-    /// X ← A⁻¹X for column-major X, with the factor at hand. Always in one thread: the threaded
-    /// triangular solves do not repeat their bits.
+    /// X ← A⁻¹X for column-major X, with the factor at hand.
     ///
     /// Panics when X does not hold whole columns or [`Self::reserve_solve`] was not called.
     pub(crate) fn solve_in_place(&mut self, x: &mut [f64], columns: usize) {
-        let n = self.lower.nrows();
+        let n = self.n;
         assert_eq!(x.len(), n * columns);
-        assert!(columns <= self.solve_columns);
         if n == 0 || columns == 0 {
             return;
         }
-        let stack = MemStack::new(&mut self.solve_memory);
+        let this = match &mut self.form {
+            Form::Frontal(factor) => return factor.solve_in_place(x),
+            Form::Simplicial(this) => this,
+        };
+        assert!(columns <= this.solve_columns);
+        let stack = MemStack::new(&mut this.solve_memory);
         let x = MatMut::from_column_major_slice_mut(x, n, columns);
-        let factor = self.factor.as_slice();
-        match (&self.symbolic, self.kind) {
-            (Symbolic::Supernodal(symbolic), Kind::Llt) => {
-                supernodal::SupernodalLltRef::new(symbolic, factor).solve_in_place_with_conj(
-                    Conj::No,
-                    x,
-                    Par::Seq,
-                    stack,
-                );
-            }
-            (Symbolic::Supernodal(symbolic), Kind::Ldlt) => {
-                supernodal::SupernodalLdltRef::new(symbolic, factor).solve_in_place_with_conj(
-                    Conj::No,
-                    x,
-                    Par::Seq,
-                    stack,
-                );
-            }
-            (Symbolic::Simplicial { symbolic, .. }, Kind::Llt) => {
-                simplicial::SimplicialLltRef::new(symbolic, factor).solve_in_place_with_conj(
-                    Conj::No,
-                    x,
-                    Par::Seq,
-                    stack,
-                );
-            }
-            (Symbolic::Simplicial { symbolic, .. }, Kind::Ldlt) => {
-                simplicial::SimplicialLdltRef::new(symbolic, factor).solve_in_place_with_conj(
-                    Conj::No,
-                    x,
-                    Par::Seq,
-                    stack,
-                );
-            }
+        let factor = this.factor.as_slice();
+        match self.kind {
+            Kind::Llt => simplicial::SimplicialLltRef::new(&this.symbolic, factor)
+                .solve_in_place_with_conj(Conj::No, x, Par::Seq, stack),
+            Kind::Ldlt => simplicial::SimplicialLdltRef::new(&this.symbolic, factor)
+                .solve_in_place_with_conj(Conj::No, x, Par::Seq, stack),
         }
     }
 }

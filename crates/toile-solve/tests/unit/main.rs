@@ -9,6 +9,7 @@ use toile_solve::{FactorSettings, SolveError};
 mod common;
 mod direct;
 mod eigen;
+mod frontal;
 mod graph;
 mod iterative;
 mod lu;
