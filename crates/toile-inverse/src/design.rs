@@ -7,7 +7,7 @@ use toile_geometry::Vec3;
 use toile_sim::Certificate;
 
 use crate::diagnosis::{explain, flattest, rounding};
-use crate::exact::{Exact, Press};
+use crate::exact::{Exact, NEWTON, Press};
 use crate::held::{between_vertices, check_held, close_layers, friction_needed, layers_touching};
 use crate::judge::{distances, judge, made_as_drawn};
 use crate::nearest::{Found, Ground, Start};
@@ -81,8 +81,9 @@ impl InverseStep {
     }
 }
 
-/// Parts of the time after which ways to a result are to end: holding the target where it was drawn, reaching it under the full
-/// weight, coming to rest anywhere near it, getting nearer, judging what was found.
+/// Parts of the time after which ways to a result are to end: balancing the target under all of its weight in one go, holding it or a part
+/// of its weight otherwise, reaching it under the full weight, coming to rest anywhere near it, getting nearer, judging what was found.
+const AT_ONCE: f64 = 0.7;
 pub(crate) const HOLD: f64 = 0.3;
 pub(crate) const REACH: f64 = 0.5;
 pub(crate) const REST: f64 = 0.8;
@@ -197,7 +198,7 @@ pub fn invert_shown(
         }));
     }
     let mut history: Vec<InverseStep> = Vec::new();
-    let until = Cell::new(HOLD);
+    let until = Cell::new(AT_ONCE);
     let ended = Cell::new(0.0);
     let mut watch = |phase, steps, load, distance, outside| {
         let before = history.last().map_or(0, |s: &InverseStep| s.steps);
@@ -223,7 +224,7 @@ pub fn invert_shown(
     // Springs of no stiffness: the system must know which vertices a contact joins.
     let model = garment.held_model(&touched, &touched, &several, 0.0)?;
     let mut exact = Exact::new(model, &pressed, &garment.seams(), &edges, settings.cone_part)?;
-    let (mut within, mut refused) = (0.0, f64::INFINITY);
+    let (mut within, mut refused, mut stuck) = (0.0, f64::INFINITY, false);
     let mut found = None;
     let sticky = pressed.iter().all(|c| c.friction > 0.0);
     let mut starts = Vec::new();
@@ -231,17 +232,25 @@ pub fn invert_shown(
     let drawn = |rest| Start { rest, shape: touched.clone(), contacts: contacts.clone() };
     let far = |within: f64| carried && sticky && within < FAR;
     if carried && sticky {
+        // One go is short if it leads anywhere, and most targets need no more: large ones should not be taken from it.
+        let (at_once, otherwise) = (Cell::new(NEWTON), Cell::new(HOLD));
         let mut seen = |steps, load, left: f64, rest: &dyn Fn() -> Vec<Vec3>| {
             show(rest);
+            let once = steps <= at_once.get() && load >= 1.0;
+            until.set(if once { AT_ONCE } else { otherwise.get() });
             watch(Phase::Weight, steps, load, left, 0)
         };
         within = exact.rise(&mut seen)?;
+        at_once.set(0);
         if within <= 0.0 && ended.get() > 0.0 {
             // That some part of the weight is carried, and which, is worth more than other ways to the target.
-            until.set(REACH);
+            otherwise.set(REACH);
             within = exact.rise(&mut seen)?;
         }
+        otherwise.set(REACH);
         refused = exact.refused;
+        // Softness shows in shapes that balance and are not stable, or in steps that lead nowhere; not in the last digits.
+        stuck = within <= 0.0 && exact.stuck;
         let mut holds = within >= 1.0;
         if !holds {
             until.set(REACH);
@@ -316,7 +325,11 @@ pub fn invert_shown(
         weight_fraction: within,
         weight_refused: (within < 1.0 && refused.is_finite()).then_some(refused),
         stiffness_factor: if within > 0.0 { 1.0 / within } else { f64::INFINITY },
-        sliver: rounding(&judged.certificate).then(|| flattest(garment, &rest)).flatten(),
+        sliver: if rounding(&judged.certificate) || stuck && within <= 0.0 {
+            flattest(garment, &rest)
+        } else {
+            None
+        },
     };
     explain(&mut judged.certificate, &diagnosis, garment, &touching, size);
     let interrupted = ended.get() > 0.0;

@@ -19,7 +19,7 @@ pub struct Diagnosis {
     /// Factor on all stiffnesses with which the target would be held within 1 % as far as is known: one over the weight fraction, since only
     /// their ratio counts. Infinite when no part of the weight was carried.
     pub stiffness_factor: f64,
-    /// Where rounding alone keeps the forces from balancing: the flattest face of the rest shape (all shells numbered through) and its
+    /// Where the forces balance but for the last digits: the flattest face of the rest shape (all shells numbered through) and its
     /// altitude \[m\].
     pub sliver: Option<(usize, f64)>,
 }
@@ -101,7 +101,7 @@ pub(crate) fn explain(
     }
     if let Some((face, altitude)) = diagnosis.sliver {
         words.push(format!(
-            "that is rounding where triangles are flat: face {face} is {} high; remesh it",
+            "flat triangles keep forces from balancing to the last digits: face {face} is {} high; remesh it",
             length(altitude)
         ));
     }

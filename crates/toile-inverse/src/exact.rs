@@ -28,6 +28,7 @@ mod steady;
 
 pub(crate) use pressed::Press;
 use pressed::{Barrier, Pressed};
+pub(crate) use rise::NEWTON;
 
 /// Weight of the barrier against that of a change of the rest shape by a thousandth of the size.
 const BARRIER: f64 = 1.0;
@@ -94,6 +95,10 @@ pub(crate) struct Exact {
     pub(crate) unstable: Option<State>,
     /// Least part of the weight that was asked for and not carried in a stable way; infinite when there is none.
     pub(crate) refused: f64,
+    /// Part of the weight to ask for first.
+    first_load: f64,
+    /// Whether some part of the weight was nearly balanced and no more.
+    pub(crate) stuck: bool,
     target: State,
     /// Whether forces are inside the true cones, not wider ones.
     pub(crate) true_cones: bool,
@@ -218,6 +223,8 @@ impl Exact {
             steps: 0,
             unstable: None,
             refused: f64::INFINITY,
+            first_load: 1.0,
+            stuck: false,
             target: model.rest().clone(),
             true_cones: true,
             modes: Vec::new(),

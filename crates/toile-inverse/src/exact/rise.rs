@@ -10,7 +10,7 @@ use crate::InverseError;
 /// Weight of the barrier where springs help: forces are then not given up for a shorter way.
 const FIRM_BARRIER: f64 = 1e2;
 /// Newton steps at one weight at most.
-const NEWTON: usize = 20;
+pub(crate) const NEWTON: usize = 20;
 /// ... of which so many draw forces to the middle of their cones.
 const CENTRING: usize = 5;
 /// Least part of a Newton step worth taking.
@@ -33,6 +33,8 @@ const LESS: f64 = 0.3;
 const LEAST_LOAD: f64 = 5e-4;
 /// Force that counts as balanced where rounding leaves no way to less: draping the result mends it.
 const ROUNDING: f64 = 1e-7;
+/// Force left at which Newton's method is nearly there: where it gets no farther, a few triangles keep it.
+const STUCK: f64 = 0.1;
 /// Steps towards the best rest shape with springs at most.
 const NEARLY: usize = 8;
 
@@ -45,7 +47,7 @@ impl Exact {
         let mut stable = 0.0f64;
         let mut lost = f64::INFINITY; // least part at which stability is known to be lost
         let mut failed = f64::INFINITY; // least part that was not balanced
-        let mut step = if self.refused <= 1.0 { LESS * self.refused } else { 1.0 };
+        let mut step = self.first_load;
         let mut most = self.steps + MOST_STEPS;
         self.stopped = false;
         while self.load < 1.0 && self.steps < most && step >= LEAST_LOAD && !self.stopped {
@@ -53,6 +55,7 @@ impl Exact {
             let load = (self.load + step).min(1.0);
             if !self.carry(load, TOLERANCE, watch)? {
                 if self.stopped {
+                    self.first_load = LESS * step;
                     break; // which says nothing about the weight
                 }
                 failed = failed.min(load);
@@ -234,6 +237,7 @@ impl Exact {
                 part *= 0.5;
                 if part < LEAST_PART {
                     self.return_to(start);
+                    self.stuck |= left.largest > ROUNDING && left.largest <= STUCK;
                     return Ok(left.largest <= ROUNDING);
                 }
             }
