@@ -24,7 +24,7 @@ const CHANGED: f64 = 1e-2;
 /// The same where elasticity has not converged: looking again would only stir it.
 const ROUGHLY: f64 = 5e-2;
 
-/// Looks after which only changes that are larger by so much are minded.
+/// Looks after which only changes that are larger by so much are minded, where contacts share vertices.
 const PATIENT: usize = 2;
 const IMPATIENCE: f64 = 10.0;
 
@@ -74,7 +74,7 @@ impl<S: ContactSource> Simulator<S> {
     }
 
     /// Whether the contacts last looked for show that those solved with have turned, come or gone.
-    /// Later `rounds` mind large changes only.
+    /// Where contacts share vertices, later rounds mind large changes only.
     pub(super) fn looks_different(
         &self,
         stage: &Stage,
@@ -82,7 +82,8 @@ impl<S: ContactSource> Simulator<S> {
         round: usize,
     ) -> bool {
         let part = if solved.converged { CHANGED } else { ROUGHLY };
-        let patience = if round < PATIENT { 1.0 } else { IMPATIENCE };
+        let hurried = round >= PATIENT && Row::any_shared(&self.rows);
+        let patience = if hurried { IMPATIENCE } else { 1.0 };
         let slack = patience * part * self.fall(stage.tau);
         let floors = self.floors();
         let floor = |key: &ContactKey| floors.get(key).copied().unwrap_or(0.0);

@@ -378,9 +378,9 @@ impl<S: ContactSource> Simulator<S> {
                 return Err(SimError::Stopped);
             }
             self.adopt(&position, stage, round == 0);
-            // Another look is after contacts: elasticity has had its steps.
+            // Another look is after contacts: elasticity has had its steps, and those that share vertices are dear.
             let mut settings = self.settings;
-            if round > 0 {
+            if round > 0 && Row::any_shared(&self.rows) {
                 settings.max_iterations = settings.max_iterations.div_ceil(2);
             }
             let problem = StageProblem {
