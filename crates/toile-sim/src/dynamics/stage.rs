@@ -473,19 +473,22 @@ impl StageProblem<'_> {
         for round in 1.. {
             let mut problem = Linearised::new(self, system, work, rows, delta);
             problem.solve(last, report)?;
-            let lawful = problem.is_lawful();
-            if !problem.missed() || !lawful {
-                return Ok(lawful || !last);
+            // A guess need not be lawful.
+            if last && !problem.is_lawful() {
+                return Ok(false);
+            }
+            if !problem.missed() {
+                break;
             }
             set_apart(rows);
-            let clock = Instant::now();
             system.prepare(self.model, rows);
-            system.fill(self.model, f64::INFINITY)?;
-            work.timings.friction += clock.elapsed();
-            // Another step or look has them.
+            // Another step or look has them, and assembles anew.
             if !(last && self.last_look) || round == MISSES || !system.has_last(rows) {
                 break;
             }
+            let clock = Instant::now();
+            system.fill(self.model, f64::INFINITY)?;
+            work.timings.friction += clock.elapsed();
         }
         Ok(true)
     }
