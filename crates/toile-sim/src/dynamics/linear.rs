@@ -38,9 +38,8 @@ const ROUNDS: usize = 1;
 /// The same for the last Newton step.
 const LAST_ROUNDS: usize = 2;
 
-/// The same where contacts share vertices.
-const SHARED_ROUNDS: usize = 1;
-const LAST_SHARED_ROUNDS: usize = 2;
+/// Depth from which on a contact that was only watched has to be solved for, in units of the fall.
+const MISSED: f64 = 1e-3;
 
 /// Part of the contacts with a vertex of their own that may still change their minds in the last round where others share vertices: they settle among
 /// themselves.
@@ -81,10 +80,10 @@ impl<'a> Linearised<'a> {
         work.linear.copy_from_slice(&work.balance);
         let (mut own, mut shared) = (Vec::new(), Vec::new());
         for (k, row) in rows.iter_mut().enumerate() {
+            if row.is_shared() {
+                shared.push(k);
+            }
             if !row.nodal {
-                if row.likely {
-                    shared.push(k);
-                }
                 continue;
             }
             let i = row.unknowns[0];
@@ -100,12 +99,7 @@ impl<'a> Linearised<'a> {
     /// Solves it. `last` when no Newton step follows that could mend what is left undecided.
     pub(crate) fn solve(&mut self, last: bool, report: &mut StageReport) -> Result<(), SolveError> {
         self.factorize(report)?;
-        let rounds = match (self.shared.is_empty(), last) {
-            (true, false) => ROUNDS,
-            (true, true) => LAST_ROUNDS,
-            (false, false) => SHARED_ROUNDS,
-            (false, true) => LAST_SHARED_ROUNDS,
-        };
+        let rounds = if last { LAST_ROUNDS } else { ROUNDS };
         for round in 1..=rounds {
             let clock = Instant::now();
             let mut changes = self.correct(round > 1, last)?;
@@ -150,7 +144,7 @@ impl<'a> Linearised<'a> {
 
     /// Counts contacts that were only watched and would pierce among those that have to be solved. Whether there are any.
     pub(crate) fn missed(&mut self) -> bool {
-        let least = -1e-3 * self.problem.fall;
+        let least = -MISSED * self.problem.fall;
         let mut any = false;
         for k in 0..self.rows.len() {
             if !self.rows[k].likely && self.displaced(k)[0] < least {

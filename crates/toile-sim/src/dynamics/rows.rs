@@ -271,9 +271,14 @@ impl Row {
             && self.contact.normal.dot(&other.normal) > 0.9
     }
 
-    /// Whether contacts that may close share vertices.
+    /// Whether it may close and shares vertices with others that may.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.likely && !self.nodal
+    }
+
+    /// Whether any of them does.
     pub(crate) fn any_shared(rows: &[Row]) -> bool {
-        rows.iter().any(|row| row.likely && !row.nodal)
+        rows.iter().any(Row::is_shared)
     }
 
     /// What names the contact.

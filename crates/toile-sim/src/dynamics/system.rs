@@ -113,7 +113,7 @@ impl System {
         self.clock += 1;
         let mut new = false;
         for row in rows.iter().filter(|row| row.likely) {
-            if !row.nodal {
+            if row.is_shared() {
                 for &i in &row.unknowns[..row.contact.count as usize] {
                     new |= self.shared.insert(self.node_at[i], self.clock).is_none();
                 }
@@ -150,12 +150,11 @@ impl System {
 
     /// Whether the vertices of all contacts that share theirs are eliminated last.
     pub(crate) fn has_last(&self, rows: &[Row]) -> bool {
-        let mut shared = rows.iter().filter(|row| row.likely && !row.nodal);
         let known = |row: &Row| {
             let unknowns = &row.unknowns[..row.contact.count as usize];
             unknowns.iter().all(|i| self.shared.contains_key(&self.node_at[*i]))
         };
-        (self.condenses() || !Row::any_shared(rows)) && shared.all(known)
+        rows.iter().filter(|row| row.is_shared()).all(|row| self.condenses() && known(row))
     }
 
     /// What each component of the force of a contact that shares its vertices moves, at all of them \[m/N\]: the inverse of what was
