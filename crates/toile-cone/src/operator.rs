@@ -1,6 +1,7 @@
 //! The symmetric operator W of a problem, as solvers see it, and W as a dense matrix.
 
 use nalgebra::{Cholesky, DMatrix, DVector};
+use toile_num::lanes::{Simd, WithSimd, wide};
 use toile_num::parallel::for_chunks;
 use toile_num::{Matrix, Vector};
 
@@ -124,8 +125,8 @@ impl<const D: usize> DenseOperator<D> {
     }
 }
 
-/// Rows in a task: enough work to pay for handing it over.
-const CHUNK: usize = 64;
+/// Contacts in a task: enough work to pay for handing it over.
+const CHUNK: usize = 32;
 
 impl<const D: usize> Operator<D> for DenseOperator<D> {
     fn contacts(&self) -> usize {
@@ -133,15 +134,15 @@ impl<const D: usize> Operator<D> for DenseOperator<D> {
     }
 
     fn apply(&self, r: &[f64], out: &mut [f64]) {
-        let n = self.w.nrows();
-        // Column-major and symmetric: column i serves as row i.
-        let row = |i: usize| dot(&self.w.as_slice()[i * n..(i + 1) * n], r);
-        if n < 4 * CHUNK {
-            out.iter_mut().enumerate().for_each(|(i, o)| *o = row(i));
+        let some = |first: usize, part: &mut [f64]| {
+            for (k, o) in part.chunks_exact_mut(D).enumerate() {
+                o.copy_from_slice(rows::<D>(&self.w, first + k, r).as_slice());
+            }
+        };
+        if self.contacts() < 4 * CHUNK {
+            some(0, out);
         } else {
-            for_chunks(out, CHUNK, |c, part| {
-                part.iter_mut().enumerate().for_each(|(k, o)| *o = row(c * CHUNK + k));
-            });
+            for_chunks(out, D * CHUNK, |c, part| some(c * CHUNK, part));
         }
     }
 
@@ -182,6 +183,42 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
 }
 
+/// The rows of a contact times r.
+fn rows<const D: usize>(w: &DMatrix<f64>, contact: usize, r: &[f64]) -> Vector<D> {
+    let n = w.nrows();
+    // Column-major and symmetric: column i serves as row i.
+    let columns: [&[f64]; D] = std::array::from_fn(|k| &w.as_slice()[(D * contact + k) * n..][..n]);
+    let products = wide(Products { columns, x: r });
+    Vector::from(products.unwrap_or_else(|this| this.columns.map(|column| dot(column, r))))
+}
+
+/// Dot products of a few columns with x.
+struct Products<'a, const D: usize> {
+    columns: [&'a [f64]; D],
+    x: &'a [f64],
+}
+
+impl<const D: usize> WithSimd for Products<'_, D> {
+    type Output = [f64; D];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> [f64; D] {
+        let (x, rest) = S::as_simd_f64s(self.x);
+        let columns = self.columns.map(|column| S::as_simd_f64s(&column[..self.x.len()]));
+        // Two sums each, one after the other would wait for the last.
+        let mut sums = [[simd.splat_f64s(0.0); 2]; D];
+        for (i, x) in x.iter().enumerate() {
+            for (sum, column) in sums.iter_mut().zip(&columns) {
+                sum[i % 2] = simd.mul_add_f64s(column.0[i], *x, sum[i % 2]);
+            }
+        }
+        std::array::from_fn(|k| {
+            let sum = simd.reduce_sum_f64s(simd.add_f64s(sums[k][0], sums[k][1]));
+            sum + columns[k].1.iter().zip(rest).map(|(a, b)| a * b).sum::<f64>()
+        })
+    }
+}
+
 struct DenseSweep<'a> {
     w: &'a DMatrix<f64>,
     r: Vec<f64>,
@@ -189,11 +226,7 @@ struct DenseSweep<'a> {
 
 impl<const D: usize> Sweep<D> for DenseSweep<'_> {
     fn row(&self, i: usize) -> Vector<D> {
-        let n = self.w.nrows();
-        Vector::from_fn(|k, _| {
-            let row = D * i + k;
-            dot(&self.w.as_slice()[row * n..(row + 1) * n], &self.r)
-        })
+        rows(self.w, i, &self.r)
     }
 
     fn add(&mut self, i: usize, change: &Vector<D>) {

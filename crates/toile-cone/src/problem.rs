@@ -26,6 +26,24 @@ impl<'a, const D: usize> Problem<'a, D> {
         b: &'a [f64],
         mu: &'a [f64],
     ) -> Result<Self, ProblemError> {
+        Self::with_norm(operator, b, mu, operator_norm(operator))
+    }
+
+    /// [`Problem::new`] with ‖W‖ known to half a per cent only, which is much cheaper: it is what velocities are measured by.
+    pub fn roughly(
+        operator: &'a dyn Operator<D>,
+        b: &'a [f64],
+        mu: &'a [f64],
+    ) -> Result<Self, ProblemError> {
+        Self::with_norm(operator, b, mu, lanczos_norm(operator))
+    }
+
+    fn with_norm(
+        operator: &'a dyn Operator<D>,
+        b: &'a [f64],
+        mu: &'a [f64],
+        norm: f64,
+    ) -> Result<Self, ProblemError> {
         let n = operator.contacts();
         check_length("b", b.len(), D * n, n, D)?;
         check_length("mu", mu.len(), n, n, D)?;
@@ -34,7 +52,6 @@ impl<'a, const D: usize> Problem<'a, D> {
         if let Some(contact) = mu.iter().position(|m| *m < 0.0) {
             return Err(ProblemError::NegativeFriction { contact, mu: mu[contact] });
         }
-        let norm = operator_norm(operator);
         if !norm.is_finite() {
             return Err(ProblemError::NotFinite { what: "W r", index: 0, value: norm });
         }
@@ -175,11 +192,11 @@ pub(crate) fn amax(x: &[f64]) -> f64 {
 /// eigenvalue Lanczos sees, which comes from below and is good to a per cent or two; who needs a bound tests it.
 pub fn operator_norm<const D: usize>(operator: &dyn Operator<D>) -> f64 {
     let n = D * operator.contacts();
-    let mut v: Vec<f64> = (0..n).map(|i| 1.0 + 0.01 * (i % 1000) as f64).collect();
-    let mut w = vec![0.0; n];
     if n > 3000 {
-        return lanczos_norm(operator, v, w);
+        return lanczos_norm(operator);
     }
+    let mut v = uneven(n);
+    let mut w = vec![0.0; n];
     let mut norm = 0.0;
     for _ in 0..500 {
         operator.apply(&v, &mut w);
@@ -196,13 +213,16 @@ pub fn operator_norm<const D: usize>(operator: &dyn Operator<D>) -> f64 {
     norm
 }
 
+/// A vector that has a part of every other.
+fn uneven(n: usize) -> Vec<f64> {
+    (0..n).map(|i| 1.0 + 0.01 * (i % 1000) as f64).collect()
+}
+
 /// Largest eigenvalue of the tridiagonal matrix of Lanczos' process, which ends when it grows by less than half a per cent.
-fn lanczos_norm<const D: usize>(
-    operator: &dyn Operator<D>,
-    mut v: Vec<f64>,
-    mut w: Vec<f64>,
-) -> f64 {
+fn lanczos_norm<const D: usize>(operator: &dyn Operator<D>) -> f64 {
     const STEPS: usize = 20;
+    let mut v = uneven(D * operator.contacts());
+    let mut w = vec![0.0; v.len()];
     let mut before = vec![0.0; v.len()];
     let (mut diagonal, mut beside) = (Vec::new(), vec![0.0f64]);
     let size = dot(&v, &v).sqrt();

@@ -1,6 +1,6 @@
 //! A = LLᵀ for symmetric positive definite matrices.
 
-use crate::backend::{Kind, congruence};
+use crate::backend::{Compliance, Kind};
 use crate::direct::SymmetricSolver;
 use crate::{FactorSettings, SolveError, SolveReport, SymmetricPattern};
 use std::sync::Arc;
@@ -100,24 +100,12 @@ impl Cholesky {
         self.inner.apply_inverse(x);
     }
 
-    /// XᵀA⁻¹X for `columns` columns X whose rows before unknown `first` are zero, and not given: only the end of
-    /// the factor is read, which is cheap where what X touches was eliminated last. Whole, column-major; X is lost.
-    ///
-    /// Panics when X does not hold whole columns.
-    pub fn compliance(
-        &self,
-        first: usize,
-        x: &mut [f64],
-        columns: usize,
-    ) -> Result<Vec<f64>, SolveError> {
+    /// How what was eliminated from unknown `first` on yields; made for columns given to it.
+    pub fn compliance(&self, first: usize) -> Result<Compliance, SolveError> {
         if !self.is_factorized() {
             return Err(SolveError::NotFactorized);
         }
-        let size = self.inner.pattern.n - first;
-        assert_eq!(x.len(), size * columns);
-        let mut product = vec![0.0; columns * columns];
-        congruence(&self.inner.factor.tail(first)?, size, x, columns, &mut product);
-        Ok(product)
+        Ok(Compliance::new(self.inner.factor.tail(first)?, self.inner.pattern.n - first))
     }
 
     /// log det A = 2 Σ log Lⱼⱼ, of the factorised matrix.

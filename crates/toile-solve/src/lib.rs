@@ -61,6 +61,7 @@ pub mod internal {
     }
 }
 
+pub use backend::Compliance;
 pub use cholesky::Cholesky;
 pub use eigen::{EigenSettings, Mode, lowest_mode};
 pub use error::SolveError;

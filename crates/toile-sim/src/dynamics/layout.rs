@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use toile_num::Matrix;
 use toile_solve::{
-    Cholesky, NodeGraph, Ordering, SolveError, SymmetricPattern, elimination_order_with_last,
+    Cholesky, Compliance, NodeGraph, Ordering, SolveError, SymmetricPattern,
+    elimination_order_with_last,
 };
 
 use crate::{Model, SimError};
@@ -220,9 +221,9 @@ impl Layout {
         self.cholesky.factorize(&self.held)
     }
 
-    /// XᵀA⁻¹X, of what was factorised last, for columns given from the tail on; X is lost.
-    pub(super) fn compliance(&self, x: &mut [f64], columns: usize) -> Result<Vec<f64>, SolveError> {
-        self.cholesky.compliance(self.tail, x, columns)
+    /// How the unknowns from the tail on yield, in what was factorised last.
+    pub(super) fn compliance(&self) -> Result<Compliance, SolveError> {
+        self.cholesky.compliance(self.tail)
     }
 
     /// x ← A⁻¹x, of what was factorised last.

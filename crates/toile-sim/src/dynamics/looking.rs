@@ -92,7 +92,11 @@ impl<S: ContactSource> Simulator<S> {
         }
         let gaps: HashMap<ContactKey, f64> = self.contacts.iter().map(|c| (c.key, c.gap)).collect();
         let mut closed = self.rows.iter().filter(|r| !r.past && r.status != ContactStatus::Open);
-        closed.any(|r| gaps.get(&r.key()).is_none_or(|gap| (gap - r.floor).abs() > slack))
+        // What slid off the end of an edge is held by what came in its place, the next time.
+        closed.any(|r| match gaps.get(&r.key()) {
+            Some(gap) => (gap - r.floor).abs() > slack,
+            None => !hurried,
+        })
     }
 
     /// Makes rows of the contacts last looked for, at a `first` guess or later.
@@ -106,10 +110,8 @@ impl<S: ContactSource> Simulator<S> {
             .map(|c| c.vertices[0])
             .collect();
         // Where the cloth turned on what held it, what was in the way before is in the way still.
-        self.rows.retain(|row| row.contact.count > 1 && !row.key().between_layers());
-        for row in &mut self.rows {
-            row.past = true;
-        }
+        let mut past = std::mem::take(&mut self.rows);
+        past.retain(|row| row.contact.count > 1 && !row.key().between_layers());
         let rate = 1.0 / (stage.tau * stage.tau);
         for contact in &self.contacts {
             // Between vertices nothing is expected: what comes too close although they are held is found by looking
@@ -134,7 +136,7 @@ impl<S: ContactSource> Simulator<S> {
             if inverse == 0.0 {
                 continue; // nothing in it can move
             }
-            self.rows.retain(|row| !row.past || row.key() != contact.key || !row.is_near(contact));
+            past.retain(|row| row.key() != contact.key || !row.is_near(contact));
             let mut row = Row::new(*contact, unknowns, position, rate / inverse);
             // Where the contact was at the start of the step.
             let start = &self.moving.position;
@@ -151,6 +153,10 @@ impl<S: ContactSource> Simulator<S> {
             }
             self.rows.push(row);
         }
+        for row in &mut past {
+            row.past = true;
+        }
+        self.rows.append(&mut past);
         let near = self.fall(stage.tau);
         for row in &mut self.rows {
             row.likely = row.status != ContactStatus::Open || row.past || row.contact.gap < near;

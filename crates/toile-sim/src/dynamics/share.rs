@@ -1,13 +1,13 @@
 //! Contacts that share vertices, in a linearised balance whose other contacts are held.
 //!
 //! With what these contacts feel of each other as a dense matrix, the law for all of them is a problem for the kernel of cones. Most of those
-//! that may close do not: the matrix is written down for those that push, and for those that would pierce without them, until none of the
-//! others does.
+//! that may close do not: the matrix is written down for those that push, and for those that would pierce without them, a few at a time until
+//! none of the others does.
 
 use nalgebra::DMatrix;
 use toile_cone::{Admm, DenseOperator, GaussSeidel, Problem, Settings, Solution, Solver, Status};
 use toile_num::Vector;
-use toile_solve::SolveError;
+use toile_solve::{Compliance, SolveError};
 
 use super::linear::Linearised;
 use super::rows::{ContactStatus, Row};
@@ -23,8 +23,13 @@ const ALTERNATIONS: usize = 600;
 const SHIFT: f64 = 0.03;
 
 /// Contacts from which on that costs more than it brings, and sweeps then.
-const MANY: usize = 150;
+const MANY: usize = 200;
 const MANY_SWEEPS: usize = 300;
+
+/// Trials of which contacts push, of a problem that is only a guess, and those in which they may let go again.
+const MOST_TRIES: usize = 20;
+const GUESSES: usize = 3;
+const LETTING_GO: usize = 4;
 
 /// Depth that counts as none, in units of the fall.
 const PIERCED: f64 = 1e-4;
@@ -56,40 +61,55 @@ impl Linearised<'_> {
                 self.displaced(row_of(s)) + row.local(&row.sum(&self.work.correction))
             })
             .collect();
-        let mut forces: Vec<Vector<3>> = (0..count).map(|s| self.rows[row_of(s)].force).collect();
-        let mut active: Vec<bool> =
-            (0..count).map(|s| free[s][0] < floor || forces[s][0] > 0.0).collect();
-        loop {
+        let forces: Vec<Vector<3>> = (0..count).map(|s| self.rows[row_of(s)].force).collect();
+        let mut active: Vec<bool> = forces.iter().map(|force| force[0] > 0.0).collect();
+        if !active.contains(&true) {
+            active = free.iter().map(|d| d[0] < floor).collect();
+        }
+        let mut sharing = Sharing {
+            compliance: self.system.compliance()?,
+            place: vec![None; count],
+            free,
+            forces,
+        };
+        let mut tolerance = GUESS;
+        self.work.before.fill(0.0);
+        for round in 1..=MOST_TRIES {
             let list: Vec<usize> = (0..count).filter(|s| active[*s]).collect();
             if list.is_empty() {
-                self.work.before.fill(0.0);
                 break;
             }
-            let found = self.solve_shared(&list, &free, &forces, last)?;
+            let found = self.solve_shared(&mut sharing, &list, tolerance)?;
             for (at, &s) in list.iter().enumerate() {
-                forces[s] = Vector::<3>::from_column_slice(&found.r[3 * at..][..3]);
-                self.rows[self.shared[s]].decide(status(found.status[at]), &forces[s]);
+                sharing.forces[s] = Vector::<3>::from_column_slice(&found.r[3 * at..][..3]);
+                self.rows[self.shared[s]].decide(status(found.status[at]), &sharing.forces[s]);
             }
             // Where they move everything; the direction of the last search is not needed any more.
             let moved = &mut self.work.before;
             moved.fill(0.0);
-            for (&k, force) in self.shared.iter().zip(&forces) {
+            for (&k, force) in self.shared.iter().zip(&sharing.forces) {
                 self.rows[k].scatter_free(force, 1.0, self.problem.model.fixed(), moved);
             }
             self.system.solve(moved);
+            if round <= LETTING_GO {
+                list.iter().for_each(|&s| active[s] = sharing.forces[s][0] > 0.0);
+            }
             let mut pierced = false;
             for s in 0..count {
                 let row = &self.rows[self.shared[s]];
-                if !active[s] && free[s][0] + row.frame[0].dot(&row.sum(moved)) < floor {
+                if !active[s] && sharing.free[s][0] + row.frame[0].dot(&row.sum(moved)) < floor {
                     (active[s], pierced) = (true, true);
                 }
             }
-            // A guess may be wrong about a few.
-            if !pierced || !last {
+            if pierced && (last || round < GUESSES) {
+                continue;
+            }
+            if !last || tolerance == LAW {
                 break;
             }
+            tolerance = LAW;
         }
-        for (s, force) in forces.iter().enumerate() {
+        for (s, force) in sharing.forces.iter().enumerate() {
             let row = &mut self.rows[self.shared[s]];
             if !active[s] {
                 row.status = ContactStatus::Open;
@@ -107,37 +127,58 @@ impl Linearised<'_> {
     /// The law among some of the contacts.
     fn solve_shared(
         &self,
+        sharing: &mut Sharing,
         list: &[usize],
-        free: &[Vector<3>],
-        start: &[Vector<3>],
-        last: bool,
+        tolerance: f64,
     ) -> Result<Solution, SolveError> {
-        let rows: Vec<&Row> = list.iter().map(|s| &self.rows[self.shared[*s]]).collect();
-        let compliance = self.system.compliance(self.problem.model, &rows)?;
+        let row = |s: &usize| &self.rows[self.shared[*s]];
+        let new: Vec<usize> =
+            list.iter().copied().filter(|s| sharing.place[*s].is_none()).collect();
+        for (k, &s) in new.iter().enumerate() {
+            sharing.place[s] = Some(sharing.compliance.columns() + 3 * k);
+        }
+        let rows: Vec<&Row> = new.iter().map(row).collect();
+        self.system.extend(self.problem.model, &mut sharing.compliance, &rows);
+        let columns: Vec<usize> =
+            list.iter().flat_map(|s| sharing.place[*s]).flat_map(|at| at..at + 3).collect();
+        let matrix = DMatrix::from_fn(columns.len(), columns.len(), |r, c| {
+            sharing.compliance.at(columns[r], columns[c])
+        });
         let flat = |of: &[Vector<3>]| -> Vec<f64> {
             list.iter().flat_map(|s| of[*s].iter().copied()).collect()
         };
-        let (b, start) = (flat(free), flat(start));
-        let friction: Vec<f64> = rows.iter().map(|row| row.contact.friction).collect();
+        let (b, start) = (flat(&sharing.free), flat(&sharing.forces));
+        let friction: Vec<f64> = list.iter().map(|s| row(s).contact.friction).collect();
         let settings = Settings {
-            tolerance: if last { LAW } else { GUESS },
+            tolerance,
             max_iterations: if list.len() < MANY { SWEEPS } else { MANY_SWEEPS },
             force_floor: Some(self.problem.weight()),
             // Contacts that say the same thing leave Newton steps nothing to go by.
             polish: false,
         };
         let not_finite = |_| SolveError::NotFinite { what: "contact" };
-        let matrix = DMatrix::from_vec(b.len(), b.len(), compliance);
         let operator = DenseOperator::<3>::new(matrix).map_err(not_finite)?;
-        let problem = Problem::new(&operator, &b, &friction).map_err(not_finite)?;
+        let problem = Problem::roughly(&operator, &b, &friction).map_err(not_finite)?;
         let swept = GaussSeidel::default().solve(&problem, Some(&start), &settings, &|_, _| true);
-        if swept.converged() || !last || list.len() >= MANY {
+        if swept.converged() || tolerance > LAW || list.len() >= MANY {
             return Ok(swept);
         }
         let settings = Settings { max_iterations: ALTERNATIONS, ..settings };
         let admm = Admm { measure_every: 20, factorisations: 1, shift: SHIFT };
-        Ok(admm.solve(&problem, Some(&swept.r), &settings, &|_, _| true))
+        let found = admm.solve(&problem, Some(&swept.r), &settings, &|_, _| true);
+        let error = |solution: &Solution| solution.residuals.alart_curnier;
+        Ok(if error(&found) < error(&swept) { found } else { swept })
     }
+}
+
+/// What is known of the contacts that share vertices while they are solved.
+struct Sharing {
+    compliance: Compliance,
+    /// First of the three columns of each contact.
+    place: Vec<Option<usize>>,
+    /// d without the forces of any of them.
+    free: Vec<Vector<3>>,
+    forces: Vec<Vector<3>>,
 }
 
 fn status(of: Status) -> ContactStatus {

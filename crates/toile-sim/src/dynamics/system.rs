@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use toile_num::{Matrix, Vector};
-use toile_solve::{Ordering, SolveError};
+use toile_solve::{Compliance, Ordering, SolveError};
 
 use super::layout::{Block, Layout};
 use super::rows::Row;
@@ -157,11 +157,15 @@ impl System {
         rows.iter().filter(|row| row.is_shared()).all(|row| self.condenses() && known(row))
     }
 
-    /// What each component of the force of a contact that shares its vertices moves, at all of them \[m/N\]: the inverse of what was
-    /// factorised last. Column-major, three columns per contact.
-    pub(crate) fn compliance(&self, model: &Model, rows: &[&Row]) -> Result<Vec<f64>, SolveError> {
+    /// How the vertices that contacts share yield, in what was factorised last \[m/N\].
+    pub(crate) fn compliance(&self) -> Result<Compliance, SolveError> {
+        self.layout().compliance()
+    }
+
+    /// Takes in what each component of the forces of these contacts moves, three columns per contact.
+    pub(crate) fn extend(&self, model: &Model, compliance: &mut Compliance, rows: &[&Row]) {
         let layout = self.layout();
-        let size = layout.pattern.n - layout.tail;
+        let size = compliance.size();
         let mut columns = vec![0.0; 3 * rows.len() * size];
         for (row, of_row) in rows.iter().zip(columns.chunks_exact_mut(3 * size)) {
             for (axis, column) in row.frame.iter().zip(of_row.chunks_exact_mut(size)) {
@@ -174,7 +178,7 @@ impl System {
                 }
             }
         }
-        layout.compliance(&mut columns, 3 * rows.len())
+        compliance.add(&columns);
     }
 
     /// Pairs of nodes beyond the elastic pattern, and how many stages ago each was used; a node with itself where contacts share it.
@@ -451,7 +455,8 @@ mod tests {
         system.assemble(&model, rate, 0.0).unwrap();
         system.factorize(&model, std::iter::empty()).unwrap();
         let refs: Vec<&Row> = rows.iter().collect();
-        let compliance = system.compliance(&model, &refs).unwrap();
+        let mut compliance = system.compliance().unwrap();
+        system.extend(&model, &mut compliance, &refs);
         for c in 0..6 {
             let mut moved = vec![0.0; model.len()];
             let unit = Vector::<3>::from_fn(|k, _| f64::from(k == c % 3));
@@ -460,8 +465,11 @@ mod tests {
             for r in 0..6 {
                 let row = &rows[r / 3];
                 let expected = row.local(&row.sum(&moved))[r % 3];
-                let found = compliance[6 * c + r];
-                assert!((found - expected).abs() <= 1e-12 * compliance[0], "{found} {expected}");
+                let found = compliance.at(r, c);
+                assert!(
+                    (found - expected).abs() <= 1e-12 * compliance.at(0, 0),
+                    "{found} {expected}"
+                );
             }
         }
         // They are let go when they have not been seen for long.

@@ -11,7 +11,7 @@ mod tail;
 pub use amd::approximate_minimum_degree;
 pub(crate) use general::GeneralFactor;
 pub(crate) use symmetric::{Kind, PivotRegularization, SymmetricFactor};
-pub(crate) use tail::congruence;
+pub use tail::Compliance;
 
 use crate::SolveError;
 use faer::Par;

@@ -432,10 +432,17 @@ fn the_end_of_the_factor_tells_how_what_is_eliminated_last_yields() {
             let mut cholesky = Cholesky::with_settings(a.pattern.clone(), variant(v)).unwrap();
             let (size, columns) = (n - first, 4);
             let x = Noise(11).vector(size * columns);
-            let early = cholesky.compliance(first, &mut x.clone(), columns);
-            assert_eq!(early, Err(SolveError::NotFactorized));
+            let early = cholesky.compliance(first);
+            assert_eq!(early.err(), Some(SolveError::NotFactorized));
             cholesky.factorize(&a.values).unwrap();
-            let product = cholesky.compliance(first, &mut x.clone(), columns).unwrap();
+            let mut product = cholesky.compliance(first).unwrap();
+            assert_eq!(product.size(), size);
+            // A few at a time.
+            product.add(&x[..size]);
+            product.add(&[]);
+            product.add(&x[size..3 * size]);
+            product.add(&x[3 * size..]);
+            assert_eq!(product.columns(), columns);
             for c in 0..columns {
                 let mut whole = vec![0.0; n];
                 whole[first..].copy_from_slice(&x[c * size..][..size]);
@@ -443,7 +450,7 @@ fn the_end_of_the_factor_tells_how_what_is_eliminated_last_yields() {
                 for r in 0..columns {
                     let pairs = whole[first..].iter().zip(&x[r * size..]);
                     let expected: f64 = pairs.map(|(a, b)| a * b).sum();
-                    let found = product[c * columns + r];
+                    let found = product.at(r, c);
                     assert!((found - expected).abs() <= 1e-11 * expected.abs().max(1.0));
                 }
             }
