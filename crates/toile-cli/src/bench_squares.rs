@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use toile::contact::{Collider, Motion, Shape, penetrations};
 use toile::geometry::{Topology, Vec3, generate};
-use toile::sim::dynamics::{ContactStatus, Simulator, StageTimings, Surroundings};
+use toile::sim::dynamics::{ContactStatus, Simulator, StageSettings, StageTimings, Surroundings};
 use toile::sim::{ModelBuilder, Shell};
 
 use crate::args::{BenchArgs, Global, Normals};
@@ -25,6 +25,8 @@ const RADIUS: f64 = 0.3;
 const SPIN: f64 = 2.0;
 /// Distance kept to the ball and between layers \[m\].
 const GAP: f64 = 2e-3;
+/// Violation of the law that is asked for, over the largest force; the mean over contacts is far below.
+const LAW: f64 = 1e-6;
 /// Height from which the lowest sheet falls, and distance of the others \[m\].
 const APART: f64 = 0.01;
 
@@ -32,7 +34,8 @@ pub(crate) fn run(args: &BenchArgs, sheets: usize, global: &Global) -> Result<Ou
     catch_interrupts();
     let n = args.n.unwrap_or(77) as usize;
     let (mut sim, topology, ball) = scene(args, n, sheets)?;
-    sim.set_settings(stage_settings(args, 2));
+    // Forces are those of the second linearised problem: better than what is asked of the law is lost on them.
+    sim.set_settings(StageSettings { contact_tolerance: LAW, ..stage_settings(args, 2) });
     let steps = (args.duration.unwrap_or(2.0) / DT).round().max(1.0) as usize;
     let mut all = Sums::default();
     let mut told = Instant::now();

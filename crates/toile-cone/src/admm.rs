@@ -2,6 +2,7 @@
 
 use crate::cone::{Law, project_cone};
 use crate::krylov::conjugate_gradients;
+use crate::mixing::Mixing;
 use crate::newton::Polish;
 use crate::operator::ShiftedSolve;
 use crate::problem::{Problem, amax};
@@ -12,7 +13,7 @@ use crate::solver::{Monitor, Settings, Solution, Solver, Stop, Watch, started};
 /// shift s following the dual variable.
 ///
 /// Reference: Boyd, Parikh, Chu, Peleato, Eckstein 2011; with friction Tasora, Mangoni, Benatti,
-/// Garziera 2021. Needs `Operator::shifted`; conjugate gradients stand in for it.
+/// Garziera 2021. Iterates are mixed as sweeps are. Needs `Operator::shifted`; conjugate gradients stand in for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Admm {
     /// Iterations between measurements.
@@ -70,6 +71,9 @@ impl<const D: usize> Solver<D> for Admm {
         // ũ = −σy; from the velocity of the start.
         problem.velocity(&z, &mut right);
         y.iter_mut().zip(&right).for_each(|(y, u)| *y = -u / sigma);
+        let (mut before, mut moved) = (vec![0.0; n], vec![0.0; n]);
+        let mut mixing = Mixing::default();
+        mixing.restart();
         let mut iteration = 0;
         let mut polish = Polish::new(problem, 100);
         let mut next_balance = 10;
@@ -97,10 +101,14 @@ impl<const D: usize> Solver<D> for Admm {
                 }
             }
             old.copy_from_slice(&z);
+            // An iteration maps z + y to the next one, of which z is the part in the cones.
+            for i in 0..n {
+                before[i] = z[i] + y[i];
+                moved[i] = r[i] * RELAXATION + z[i] * (1.0 - RELAXATION) + y[i];
+            }
+            mixing.mix(&before, &mut moved);
             for i in 0..contacts {
-                let relaxed =
-                    block::<D>(&r, i) * RELAXATION + block::<D>(&z, i) * (1.0 - RELAXATION);
-                let moved = relaxed + block::<D>(&y, i);
+                let moved = block::<D>(&moved, i);
                 let inside = project_cone(problem.mu()[i], &moved);
                 set_block(&mut z, i, &inside);
                 set_block(&mut y, i, &(moved - inside));
@@ -125,6 +133,7 @@ impl<const D: usize> Solver<D> for Admm {
                     y.iter_mut().for_each(|y| *y /= ratio);
                     inverse = factor(sigma);
                     factorisations += 1;
+                    mixing.restart();
                 }
             }
         }

@@ -239,8 +239,46 @@ struct DenseShifted(Cholesky<f64, nalgebra::Dyn>);
 
 impl ShiftedSolve for DenseShifted {
     fn solve(&self, x: &mut [f64]) {
-        let mut v = DVector::from_column_slice(x);
-        self.0.solve_mut(&mut v);
-        x.copy_from_slice(v.as_slice());
+        if let Err(this) = wide(Substitution { l: self.0.l_dirty(), x }) {
+            let mut v = DVector::from_column_slice(this.x);
+            self.0.solve_mut(&mut v);
+            this.x.copy_from_slice(v.as_slice());
+        }
+    }
+}
+
+/// x ← L⁻ᵀL⁻¹x; what L has above its diagonal is not read.
+struct Substitution<'a> {
+    l: &'a DMatrix<f64>,
+    x: &'a mut [f64],
+}
+
+impl WithSimd for Substitution<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let n = self.x.len();
+        let column = |j: usize| self.l.as_slice()[j * n..(j + 1) * n].split_at(j + 1);
+        for j in 0..n {
+            let (above, below) = column(j);
+            let (done, rest) = self.x.split_at_mut(j + 1);
+            done[j] /= above[j];
+            let by = simd.splat_f64s(-done[j]);
+            let (l, l_end) = S::as_simd_f64s(below);
+            let (x, x_end) = S::as_mut_simd_f64s(rest);
+            for (x, l) in x.iter_mut().zip(l) {
+                *x = simd.mul_add_f64s(*l, by, *x);
+            }
+            for (x, l) in x_end.iter_mut().zip(l_end) {
+                *x -= l * done[j];
+            }
+        }
+        for j in (0..n).rev() {
+            let (above, below) = column(j);
+            let (now, done) = self.x.split_at_mut(j + 1);
+            let [sum] = Products { columns: [below], x: done }.with_simd(simd);
+            now[j] = (now[j] - sum) / above[j];
+        }
     }
 }

@@ -25,8 +25,11 @@ const CHANGED: f64 = 1e-2;
 const ROUGHLY: f64 = 5e-2;
 
 /// Looks after which only changes that are larger by so much are minded, where contacts share vertices.
-const PATIENT: usize = 2;
+const PATIENT: usize = 1;
 const IMPATIENCE: f64 = 10.0;
+
+/// Violation of the law, over the largest force, beyond which nothing is hurried: contacts were missed.
+const HASTE: f64 = 1e-4;
 
 /// Depth to which edges and faces may be in colliders against what held them \[m\].
 const MISSED: f64 = 1e-4;
@@ -82,20 +85,22 @@ impl<S: ContactSource> Simulator<S> {
         round: usize,
     ) -> bool {
         let part = if solved.converged { CHANGED } else { ROUGHLY };
-        let hurried = round >= PATIENT && Row::any_shared(&self.rows);
-        let patience = if hurried { IMPATIENCE } else { 1.0 };
-        let slack = patience * part * self.fall(stage.tau);
+        let hurried = round >= PATIENT && solved.law_error <= HASTE && Row::any_shared(&self.rows);
+        let slack = |key: &ContactKey| {
+            let patience = if hurried && key.between_layers() { IMPATIENCE } else { 1.0 };
+            patience * part * self.fall(stage.tau)
+        };
         let floors = self.floors();
         let floor = |key: &ContactKey| floors.get(key).copied().unwrap_or(0.0);
-        if self.contacts.iter().any(|c| c.gap < floor(&c.key) - slack) {
+        if self.contacts.iter().any(|c| c.gap < floor(&c.key) - slack(&c.key)) {
             return true;
         }
         let gaps: HashMap<ContactKey, f64> = self.contacts.iter().map(|c| (c.key, c.gap)).collect();
         let mut closed = self.rows.iter().filter(|r| !r.past && r.status != ContactStatus::Open);
         // What slid off the end of an edge is held by what came in its place, the next time.
         closed.any(|r| match gaps.get(&r.key()) {
-            Some(gap) => (gap - r.floor).abs() > slack,
-            None => !hurried,
+            Some(gap) => (gap - r.floor).abs() > slack(&r.key()),
+            None => !(hurried && r.key().between_layers()),
         })
     }
 

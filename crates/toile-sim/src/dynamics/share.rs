@@ -12,19 +12,14 @@ use toile_solve::{Compliance, SolveError};
 use super::linear::Linearised;
 use super::rows::{ContactStatus, Row};
 
-/// Violation of the law that is left, in units of the largest force; of a problem that is only a guess for the next.
-const LAW: f64 = 1e-8;
+/// Violation of the law that is left in a problem that is only a guess for the next, in units of the largest force.
 const GUESS: f64 = 1e-2;
 
 /// Sweeps over the contacts at most. Where many of them say nearly the same thing, sweeps creep, and alternating directions with a small
 /// shift go on.
-const SWEEPS: usize = 100;
+const SWEEPS: usize = 40;
 const ALTERNATIONS: usize = 600;
 const SHIFT: f64 = 0.03;
-
-/// Contacts from which on that costs more than it brings, and sweeps then.
-const MANY: usize = 200;
-const MANY_SWEEPS: usize = 300;
 
 /// Trials of which contacts push, of a problem that is only a guess, and those in which they may let go again.
 const MOST_TRIES: usize = 20;
@@ -72,7 +67,8 @@ impl Linearised<'_> {
             free,
             forces,
         };
-        let mut tolerance = GUESS;
+        let law = self.problem.settings.contact_tolerance;
+        let mut tolerance = GUESS.max(law);
         self.work.before.fill(0.0);
         for round in 1..=MOST_TRIES {
             let list: Vec<usize> = (0..count).filter(|s| active[*s]).collect();
@@ -91,28 +87,30 @@ impl Linearised<'_> {
                 self.rows[k].scatter_free(force, 1.0, self.problem.model.fixed(), moved);
             }
             self.system.solve(moved);
-            if round <= LETTING_GO {
-                list.iter().for_each(|&s| active[s] = sharing.forces[s][0] > 0.0);
-            }
+            // Those that were asked and do not push are asked again only while they are looked for.
             let mut pierced = false;
             for s in 0..count {
                 let row = &self.rows[self.shared[s]];
-                if !active[s] && sharing.free[s][0] + row.frame[0].dot(&row.sum(moved)) < floor {
-                    (active[s], pierced) = (true, true);
-                }
+                let pushes = sharing.forces[s][0] > 0.0;
+                let deep = sharing.free[s][0] + row.frame[0].dot(&row.sum(moved)) < floor;
+                pierced |= deep && !active[s];
+                active[s] = pushes || deep || (active[s] && round > LETTING_GO);
             }
             if pierced && (last || round < GUESSES) {
                 continue;
             }
-            if !last || tolerance == LAW {
+            if !last || tolerance == law {
                 break;
             }
-            tolerance = LAW;
+            tolerance = law;
         }
         for (s, force) in sharing.forces.iter().enumerate() {
             let row = &mut self.rows[self.shared[s]];
-            if !active[s] {
+            // What is too little to be told from nothing is a force all the same.
+            if force[0] <= 0.0 {
                 row.status = ContactStatus::Open;
+            } else if row.status == ContactStatus::Open {
+                row.decide(ContactStatus::Slip, force);
             }
             (row.planned, row.force) = (*force, *force);
             row.bound = row.contact.friction * force[0];
@@ -151,7 +149,7 @@ impl Linearised<'_> {
         let friction: Vec<f64> = list.iter().map(|s| row(s).contact.friction).collect();
         let settings = Settings {
             tolerance,
-            max_iterations: if list.len() < MANY { SWEEPS } else { MANY_SWEEPS },
+            max_iterations: SWEEPS,
             force_floor: Some(self.problem.weight()),
             // Contacts that say the same thing leave Newton steps nothing to go by.
             polish: false,
@@ -160,7 +158,7 @@ impl Linearised<'_> {
         let operator = DenseOperator::<3>::new(matrix).map_err(not_finite)?;
         let problem = Problem::roughly(&operator, &b, &friction).map_err(not_finite)?;
         let swept = GaussSeidel::default().solve(&problem, Some(&start), &settings, &|_, _| true);
-        if swept.converged() || tolerance > LAW || list.len() >= MANY {
+        if swept.converged() || tolerance > self.problem.settings.contact_tolerance {
             return Ok(swept);
         }
         let settings = Settings { max_iterations: ALTERNATIONS, ..settings };

@@ -166,7 +166,7 @@ const EVEN: f64 = 1e-6;
 const SETTLED: f64 = 1.0;
 
 /// How often contacts that were left out of the last linearised problem are taken in.
-const MISSES: usize = 3;
+const MISSES: usize = 8;
 
 /// What the core may leave out of the matrix of a linearised problem, in units of the inertia.
 const LEFT_OUT: f64 = 3.0;
