@@ -26,7 +26,7 @@ const SPIN: f64 = 2.0;
 /// Distance kept to the ball and between layers \[m\].
 const GAP: f64 = 2e-3;
 /// Violation of the law that is asked for, over the largest force; the mean over contacts is far below.
-const LAW: f64 = 1e-6;
+const LAW: f64 = 1e-5;
 /// Height from which the lowest sheet falls, and distance of the others \[m\].
 const APART: f64 = 0.01;
 

@@ -38,7 +38,8 @@ impl<'a, const D: usize> Problem<'a, D> {
         Self::with_norm(operator, b, mu, lanczos_norm(operator))
     }
 
-    fn with_norm(
+    /// [`Problem::new`] with ‖W‖ given.
+    pub fn with_norm(
         operator: &'a dyn Operator<D>,
         b: &'a [f64],
         mu: &'a [f64],

@@ -41,6 +41,8 @@ const NOWHERE: u32 = u32::MAX;
 pub(super) struct Layout {
     pub(super) pattern: Arc<SymmetricPattern>,
     cholesky: Cholesky,
+    /// A second factor, of the same pattern.
+    braced: Option<Cholesky>,
     /// Place of each unknown of the model, `None` when they are the same.
     place: Option<Vec<usize>>,
     /// Where each elastic entry goes, empty when they are the same.
@@ -51,7 +53,7 @@ pub(super) struct Layout {
     /// A, inertia included.
     pub(super) values: Vec<f64>,
     /// What is factorised.
-    held: Vec<f64>,
+    pub(super) held: Vec<f64>,
     /// First of the unknowns, as they are placed, that are eliminated last.
     pub(super) tail: usize,
     x: Vec<f64>,
@@ -67,6 +69,7 @@ impl Layout {
     fn new(pattern: Arc<SymmetricPattern>) -> Result<Self, SolveError> {
         Ok(Self {
             cholesky: Cholesky::new(pattern.clone())?,
+            braced: None,
             place: None,
             map: Vec::new(),
             dropped: Vec::new(),
@@ -226,19 +229,24 @@ impl Layout {
         self.cholesky.compliance(self.tail)
     }
 
+    /// Factorises what is held into the second factor.
+    pub(super) fn factorize_braced(&mut self) -> Result<(), SolveError> {
+        let braced = match self.braced.take() {
+            Some(braced) => braced,
+            None => Cholesky::new(self.pattern.clone())?,
+        };
+        self.braced.insert(braced).factorize(&self.held)
+    }
+
     /// x ← A⁻¹x, of what was factorised last.
     pub(super) fn solve(&mut self, x: &mut [f64]) {
-        match &self.place {
-            None => self.cholesky.apply_inverse(x),
-            Some(place) => {
-                for (i, &at) in place.iter().enumerate() {
-                    self.x[at] = x[i];
-                }
-                self.cholesky.apply_inverse(&mut self.x);
-                for (i, &at) in place.iter().enumerate() {
-                    x[i] = self.x[at];
-                }
-            }
+        solve_placed(&mut self.cholesky, self.place.as_deref(), &mut self.x, x);
+    }
+
+    /// The same by the second factor.
+    pub(super) fn solve_braced(&mut self, x: &mut [f64]) {
+        if let Some(braced) = &mut self.braced {
+            solve_placed(braced, self.place.as_deref(), &mut self.x, x);
         }
     }
 
@@ -286,6 +294,20 @@ impl Layout {
             }
         }
         m
+    }
+}
+
+/// x ← A⁻¹x for unknowns that are placed elsewhere.
+fn solve_placed(cholesky: &mut Cholesky, place: Option<&[usize]>, y: &mut [f64], x: &mut [f64]) {
+    let Some(place) = place else {
+        return cholesky.apply_inverse(x);
+    };
+    for (i, &at) in place.iter().enumerate() {
+        y[at] = x[i];
+    }
+    cholesky.apply_inverse(y);
+    for (i, &at) in place.iter().enumerate() {
+        x[i] = y[at];
     }
 }
 

@@ -5,9 +5,9 @@
 //! solve with those held carries the news through the cloth. The two alternate until nothing changes its mind,
 //! which is mostly at once (the pair is that of truncated nonsmooth Newton methods: Gräser, Kornhuber 2009).
 //!
-//! Contacts that share vertices, inside faces and edges and between layers, are fewer. What they feel of each other through the
-//! cloth, the others held, is a small dense matrix (their vertices are eliminated last), and the law for all of them is a problem for the
-//! kernel of cones, solved to the end in each linear solve.
+//! Contacts that share vertices, inside faces and edges and between layers, are solved to the end in each linear solve, the others held: by the kernel of
+//! cones, with what they feel of each other through the cloth as a small dense matrix (their vertices are eliminated last), or, where they are many,
+//! through the factorised balance.
 
 use std::time::Instant;
 

@@ -15,6 +15,7 @@ mod integrator;
 mod layout;
 mod linear;
 mod looking;
+mod many;
 mod report;
 mod rows;
 mod share;

@@ -10,6 +10,7 @@ use toile_num::Vector;
 use toile_solve::{Compliance, SolveError};
 
 use super::linear::Linearised;
+use super::many::Many;
 use super::rows::{ContactStatus, Row};
 
 /// Violation of the law that is left in a problem that is only a guess for the next, in units of the largest force.
@@ -21,6 +22,10 @@ const SWEEPS: usize = 40;
 const ALTERNATIONS: usize = 600;
 const SHIFT: f64 = 0.03;
 
+/// The shift where contacts are many and there are no sweeps: large ones are quick to tell which push, smaller ones to end.
+const FIRST_SHIFT: f64 = 1.0;
+const SECOND_SHIFT: f64 = 0.2;
+
 /// Trials of which contacts push, of a problem that is only a guess, and those in which they may let go again.
 const MOST_TRIES: usize = 20;
 const GUESSES: usize = 3;
@@ -28,6 +33,9 @@ const LETTING_GO: usize = 4;
 
 /// Depth that counts as none, in units of the fall.
 const PIERCED: f64 = 1e-4;
+
+/// Gap of contacts that may yet push, the same.
+const NEARLY: f64 = 0.05;
 
 /// Mean violation of the law that is accepted, over the largest force.
 const LAWFUL: f64 = 1e-6;
@@ -61,12 +69,17 @@ impl Linearised<'_> {
         if !active.contains(&true) {
             active = free.iter().map(|d| d[0] < floor).collect();
         }
-        let mut sharing = Sharing {
-            compliance: self.system.compliance()?,
-            place: vec![None; count],
-            free,
-            forces,
+        let compliance = match self.system.condenses() {
+            true => Some(self.system.compliance()?),
+            false => None,
         };
+        // Where each trial costs a factorisation, more are tried at once.
+        let mut kept = floor;
+        if compliance.is_none() {
+            active.fill(true);
+            kept = NEARLY * self.problem.fall;
+        }
+        let mut sharing = Sharing { compliance, place: vec![None; count], free, forces };
         let law = self.problem.settings.contact_tolerance;
         let mut tolerance = GUESS.max(law);
         self.work.before.fill(0.0);
@@ -92,9 +105,9 @@ impl Linearised<'_> {
             for s in 0..count {
                 let row = &self.rows[self.shared[s]];
                 let pushes = sharing.forces[s][0] > 0.0;
-                let deep = sharing.free[s][0] + row.frame[0].dot(&row.sum(moved)) < floor;
-                pierced |= deep && !active[s];
-                active[s] = pushes || deep || (active[s] && round > LETTING_GO);
+                let gap = sharing.free[s][0] + row.frame[0].dot(&row.sum(moved));
+                pierced |= gap < floor && !active[s];
+                active[s] = pushes || gap < kept || (active[s] && round > LETTING_GO);
             }
             if pierced && (last || round < GUESSES) {
                 continue;
@@ -124,24 +137,13 @@ impl Linearised<'_> {
 
     /// The law among some of the contacts.
     fn solve_shared(
-        &self,
+        &mut self,
         sharing: &mut Sharing,
         list: &[usize],
         tolerance: f64,
     ) -> Result<Solution, SolveError> {
+        let model = self.problem.model;
         let row = |s: &usize| &self.rows[self.shared[*s]];
-        let new: Vec<usize> =
-            list.iter().copied().filter(|s| sharing.place[*s].is_none()).collect();
-        for (k, &s) in new.iter().enumerate() {
-            sharing.place[s] = Some(sharing.compliance.columns() + 3 * k);
-        }
-        let rows: Vec<&Row> = new.iter().map(row).collect();
-        self.system.extend(self.problem.model, &mut sharing.compliance, &rows);
-        let columns: Vec<usize> =
-            list.iter().flat_map(|s| sharing.place[*s]).flat_map(|at| at..at + 3).collect();
-        let matrix = DMatrix::from_fn(columns.len(), columns.len(), |r, c| {
-            sharing.compliance.at(columns[r], columns[c])
-        });
         let flat = |of: &[Vector<3>]| -> Vec<f64> {
             list.iter().flat_map(|s| of[*s].iter().copied()).collect()
         };
@@ -155,15 +157,36 @@ impl Linearised<'_> {
             polish: false,
         };
         let not_finite = |_| SolveError::NotFinite { what: "contact" };
+        let go_on = |_: usize, _: f64| true;
+        let admm = Admm { measure_every: 10, factorisations: 1, shift: SHIFT };
+        let longer = Settings { max_iterations: ALTERNATIONS, ..settings };
+        let Some(compliance) = &mut sharing.compliance else {
+            let many = Many::new(model, self.system, list.iter().map(row).collect());
+            let norm = many.norm();
+            let problem = Problem::with_norm(&many, &b, &friction, norm).map_err(not_finite)?;
+            let guess = tolerance > self.problem.settings.contact_tolerance;
+            let admm = Admm { shift: if guess { FIRST_SHIFT } else { SECOND_SHIFT }, ..admm };
+            return Ok(admm.solve(&problem, Some(&start), &longer, &go_on));
+        };
+        let new: Vec<usize> =
+            list.iter().copied().filter(|s| sharing.place[*s].is_none()).collect();
+        for (k, &s) in new.iter().enumerate() {
+            sharing.place[s] = Some(compliance.columns() + 3 * k);
+        }
+        let rows: Vec<&Row> = new.iter().map(row).collect();
+        self.system.extend(model, compliance, &rows);
+        let columns: Vec<usize> =
+            list.iter().flat_map(|s| sharing.place[*s]).flat_map(|at| at..at + 3).collect();
+        let matrix = DMatrix::from_fn(columns.len(), columns.len(), |r, c| {
+            compliance.at(columns[r], columns[c])
+        });
         let operator = DenseOperator::<3>::new(matrix).map_err(not_finite)?;
         let problem = Problem::roughly(&operator, &b, &friction).map_err(not_finite)?;
-        let swept = GaussSeidel::default().solve(&problem, Some(&start), &settings, &|_, _| true);
+        let swept = GaussSeidel::default().solve(&problem, Some(&start), &settings, &go_on);
         if swept.converged() || tolerance > self.problem.settings.contact_tolerance {
             return Ok(swept);
         }
-        let settings = Settings { max_iterations: ALTERNATIONS, ..settings };
-        let admm = Admm { measure_every: 20, factorisations: 1, shift: SHIFT };
-        let found = admm.solve(&problem, Some(&swept.r), &settings, &|_, _| true);
+        let found = admm.solve(&problem, Some(&swept.r), &longer, &go_on);
         let error = |solution: &Solution| solution.residuals.alart_curnier;
         Ok(if error(&found) < error(&swept) { found } else { swept })
     }
@@ -171,7 +194,8 @@ impl Linearised<'_> {
 
 /// What is known of the contacts that share vertices while they are solved.
 struct Sharing {
-    compliance: Compliance,
+    /// Where it is worth to be written down.
+    compliance: Option<Compliance>,
     /// First of the three columns of each contact.
     place: Vec<Option<usize>>,
     /// d without the forces of any of them.

@@ -1,7 +1,7 @@
 //! One implicit stage: inertia, elasticity and the law of contact together.
 //!
 //! Newton's method on the balance of forces; each linearised balance is solved under the exact law
-//! ([`Linearised`]; [`Cushioned`] where very many contacts share vertices).
+//! ([`Linearised`]; [`Cushioned`] where contacts that share vertices do not come to agree).
 
 use std::time::{Duration, Instant};
 
@@ -432,21 +432,14 @@ impl StageProblem<'_> {
         let last = outer >= self.settings.max_iterations;
         let mut outcome = Ok(true);
         for shift in SHIFTS {
-            let condensed = system.has_last(rows);
             // Conjugate gradients make up for what the core leaves out.
             let slack = if Row::any_shared(rows) { f64::INFINITY } else { LEFT_OUT };
             self.assemble(system, work, outer > 1, Curvature::Positive, shift, slack)?;
-            outcome = if condensed {
-                self.solve_linearised(system, work, rows, delta, last, report)
-            } else {
-                Ok(false)
-            };
+            outcome = self.solve_linearised(system, work, rows, delta, last, report);
             if let Ok(false) = outcome {
                 for row in rows.iter_mut() {
-                    if condensed {
-                        row.force = row.planned;
-                        row.bound = row.contact.friction * row.planned[0].max(0.0);
-                    }
+                    row.force = row.planned;
+                    row.bound = row.contact.friction * row.planned[0].max(0.0);
                     (row.nodal, row.likely) = (false, true);
                 }
                 let mut problem = Cushioned::new(self, system, work, rows, delta);
@@ -483,7 +476,7 @@ impl StageProblem<'_> {
             set_apart(rows);
             system.prepare(self.model, rows);
             // Another step or look has them, and assembles anew.
-            if !(last && self.last_look) || round == MISSES || !system.has_last(rows) {
+            if !(last && self.last_look) || round == MISSES {
                 break;
             }
             let clock = Instant::now();

@@ -13,8 +13,9 @@ use crate::{Model, SimError};
 /// change of the pattern costs a new analysis.
 const MEMORY: u32 = 20;
 
-/// Vertices shared by contacts up to which they are eliminated last: their part of the factor is dense, and grows with their square.
-const MOST_SHARED: usize = 900;
+/// Vertices shared by contacts up to which they are eliminated last: their part of the factor is dense, and grows with their square. Beyond, forces
+/// go through the whole factor.
+const MOST_SHARED: usize = 500;
 
 /// Which entries of the elastic matrix are factorised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,15 +149,6 @@ impl System {
         !self.shared.is_empty() && self.shared.len() <= MOST_SHARED
     }
 
-    /// Whether the vertices of all contacts that share theirs are eliminated last.
-    pub(crate) fn has_last(&self, rows: &[Row]) -> bool {
-        let known = |row: &Row| {
-            let unknowns = &row.unknowns[..row.contact.count as usize];
-            unknowns.iter().all(|i| self.shared.contains_key(&self.node_at[*i]))
-        };
-        rows.iter().filter(|row| row.is_shared()).all(|row| self.condenses() && known(row))
-    }
-
     /// How the vertices that contacts share yield, in what was factorised last \[m/N\].
     pub(crate) fn compliance(&self) -> Result<Compliance, SolveError> {
         self.layout().compliance()
@@ -253,9 +245,27 @@ impl System {
         model: &Model,
         holds: impl Iterator<Item = (&'a Row, Matrix<3, 3>)>,
     ) -> Result<(), SolveError> {
+        self.layout_mut().release();
+        self.hold(model, holds);
+        self.layout_mut().factorize()
+    }
+
+    /// Factorises, beside that, what was factorised last with more stiffness in the directions of contacts.
+    pub(crate) fn brace<'a>(
+        &mut self,
+        model: &Model,
+        holds: impl Iterator<Item = (&'a Row, Matrix<3, 3>)>,
+    ) -> Result<(), SolveError> {
+        let kept = self.layout().held.clone();
+        self.hold(model, holds);
+        let outcome = self.layout_mut().factorize_braced();
+        self.layout_mut().held = kept;
+        outcome
+    }
+
+    fn hold<'a>(&mut self, model: &Model, holds: impl Iterator<Item = (&'a Row, Matrix<3, 3>)>) {
         let fixed = model.fixed();
         let layout = self.layout_mut();
-        layout.release();
         for (row, stiffness) in holds {
             for a in 0..row.contact.count as usize {
                 for b in 0..=a {
@@ -272,7 +282,11 @@ impl System {
                 }
             }
         }
-        layout.factorize()
+    }
+
+    /// x ← A⁻¹x of the matrix that was braced last.
+    pub(crate) fn solve_braced(&mut self, x: &mut [f64]) {
+        self.layout_mut().solve_braced(x);
     }
 
     /// x ← A⁻¹x, of what was factorised last.
@@ -348,9 +362,11 @@ mod tests {
     use toile_geometry::measure::NormalRule;
     use toile_geometry::{Vec3, generate};
 
+    use super::super::many::Many;
     use super::super::rows::dot;
     use super::*;
     use crate::{ModelBuilder, Shell, ShellMaterial};
+    use toile_cone::Operator;
 
     /// A wavy sheet, pinned at a corner, whose bending weighs as much as its inertia.
     fn wavy() -> Model {
@@ -447,9 +463,9 @@ mod tests {
             })
             .collect();
         let mut system = System::new(&model).unwrap();
-        assert!(!system.has_last(&rows));
+        assert!(!system.condenses());
         system.prepare(&model, &rows);
-        assert!(system.has_last(&rows));
+        assert!(system.condenses());
         model.hessian(model.start(), Curvature::Positive, &mut system.elastic);
         let rate = |i: usize| model.masses()[i] * 1e4;
         system.assemble(&model, rate, 0.0).unwrap();
@@ -472,6 +488,26 @@ mod tests {
                 );
             }
         }
+        // Forces that go through the whole factor find the same.
+        let (diagonal, rho) = (compliance.at(0, 0), 0.3 * compliance.at(0, 0));
+        let many = Many::new(&model, &mut system, rows.iter().collect());
+        let forces = [0.3, -0.2, 0.5, 1.0, 0.1, -0.4];
+        let (mut slides, mut back) = ([0.0; 6], [0.0; 6]);
+        many.apply(&forces, &mut slides);
+        for r in 0..6 {
+            let expected: f64 = (0..6).map(|c| compliance.at(r, c) * forces[c]).sum();
+            assert!((slides[r] - expected).abs() <= 1e-12 * diagonal, "{} {expected}", slides[r]);
+            back[r] = slides[r] + rho * forces[r];
+        }
+        // Twice: braces are not left behind.
+        for _ in 0..2 {
+            let mut found = back;
+            many.shifted(rho).unwrap().solve(&mut found);
+            for (found, force) in found.iter().zip(&forces) {
+                assert!((found - force).abs() <= 1e-11, "{found} {force}");
+            }
+        }
+        drop(many);
         // They are let go when they have not been seen for long.
         rows.clear();
         for _ in 0..=MEMORY {

@@ -2,6 +2,8 @@
 
 #[path = "../../src/dynamics/layout.rs"]
 mod layout;
+#[path = "../../src/dynamics/many.rs"]
+mod many;
 #[path = "../../src/dynamics/rows.rs"]
 mod rows;
 #[path = "../../src/dynamics/system.rs"]
