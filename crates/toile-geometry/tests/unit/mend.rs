@@ -1,8 +1,8 @@
 use crate::rng::Rng;
 use toile_geometry::{MendCounts, MendSettings, Topology, Vec3, generate, is_surface, mend};
 
-const CLOTH: MendSettings = MendSettings { tolerance: 1e-6, crumb: 1e-3, reshape: true, hole: 0.0 };
-const BODY: MendSettings = MendSettings { tolerance: 1e-6, crumb: 0.0, reshape: false, hole: 1.0 };
+const CLOTH: MendSettings = MendSettings { tolerance: 1e-6, crumb: 1e-3, slender: 1e-3, hole: 0.0 };
+const BODY: MendSettings = MendSettings { tolerance: 1e-6, crumb: 0.0, slender: 0.0, hole: 1.0 };
 
 #[test]
 fn a_sound_mesh_comes_back_as_it_was() {
@@ -120,4 +120,19 @@ fn bodies_are_closed_and_crumbs_are_left_out() {
     let mended = mend(&positions, &faces, &CLOTH);
     assert_eq!(mended.counts.crumbs, 1);
     assert_eq!(mended.image[n as usize], None);
+}
+
+/// A flat triangle on a border has nothing across to be joined with.
+#[test]
+fn a_flat_triangle_on_a_border_is_left_out() {
+    // A house whose floor is a hair below its middle.
+    let corners = [[0.0, 0.0], [2.0, 0.0], [1.0, 0.02], [0.0, 1.0], [2.0, 1.0]];
+    let positions: Vec<Vec3> = corners.iter().map(|[x, y]| Vec3::new(*x, *y, 0.0)).collect();
+    let faces = [[0, 1, 2], [0, 2, 3], [2, 1, 4], [2, 4, 3]];
+    let mended = mend(&positions, &faces, &MendSettings { slender: 0.03, ..CLOTH });
+    assert_eq!(mended.faces, faces[1..]);
+    assert_eq!(mended.positions, positions, "no vertex is lost");
+    assert_eq!(mended.counts.words(), ["1 flat triangles on a border left out"]);
+    // Thick enough, it stays.
+    assert_eq!(mend(&positions, &faces, &MendSettings { slender: 0.005, ..CLOTH }).faces, faces);
 }
