@@ -10,6 +10,8 @@ use crate::{Topology, Vec3};
 mod faces;
 mod holes;
 
+pub use faces::inverted_faces;
+
 /// What may be done to a mesh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MendSettings {
@@ -17,7 +19,8 @@ pub struct MendSettings {
     pub tolerance: f64,
     /// Pieces with a smaller part of the area are crumbs and left out; 0 keeps all.
     pub crumb: f64,
-    /// Triangles thinner than this part of their longest side are merged away, joined with a neighbour otherwise, or left out at a border; 0 keeps all.
+    /// Triangles thinner than this part of their longest side are merged away, joined with a neighbour otherwise, or left out at a border, and
+    /// ones that lie upside down are joined otherwise; 0 keeps all.
     pub slender: f64,
     /// Holes whose border squared is less than this part of the area of their piece are filled; 0 fills none.
     pub hole: f64,
@@ -36,7 +39,7 @@ pub struct MendCounts {
     pub turned: usize,
     /// Triangles of no width that were merged away.
     pub collapsed: usize,
-    /// Triangles of no width whose long edge was turned over.
+    /// Triangles of no width whose long edge was turned over, and folded ones that were unfolded by it.
     pub flipped: usize,
     /// Triangles of no width whose long edge is a border, left out.
     pub trimmed: usize,
@@ -56,7 +59,7 @@ impl MendCounts {
             say(self.cut, "edges with three faces or more, or that cannot be oriented, cut open"),
             say(self.turned, "faces turned round to look the same way as their neighbours"),
             say(self.collapsed, "needle-like triangles merged away"),
-            say(self.flipped, "flat triangles joined with their neighbours otherwise"),
+            say(self.flipped, "flat or folded triangles joined with their neighbours otherwise"),
             say(self.trimmed, "flat triangles on a border left out"),
             say(self.crumbs, "faces of loose crumbs left out"),
             say(self.filled, "holes filled"),

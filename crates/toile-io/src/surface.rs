@@ -1,8 +1,8 @@
 //! From the triangles of a file to a surface that can be computed with.
 
 use toile_geometry::{
-    MendCounts, MendSettings, ProblemKind, Severity, Vec3, bounding_box, diagnose, meeting_borders,
-    mend, orient_consistently,
+    MendCounts, MendSettings, ProblemKind, Severity, Vec3, bounding_box, diagnose, inverted_faces,
+    meeting_borders, mend, orient_consistently,
 };
 use toile_sim::Stitch;
 
@@ -57,7 +57,11 @@ impl Surface {
             let sewn = pairs.iter().map(|&[a, b]| Stitch { vertex: b, edge: [a, a], weight: 0.0 });
             seams.extend(sewn);
         }
-        let thin = problems.iter().any(|p| p.kind == ProblemKind::Sliver) && !has_rest && !stitched;
+        // Upside-down faces of a file that can be read at all.
+        let folded = || !faulty && !inverted_faces(places, &faces).is_empty();
+        let thin = !has_rest
+            && !stitched
+            && (problems.iter().any(|p| p.kind == ProblemKind::Sliver) || folded());
         if !faulty && !thin && (!open || has_rest || stitched) {
             let count = faces.iter().zip(&mesh.faces).filter(|(a, b)| a != b).count();
             if count > 0 {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{MendCounts, join, root};
 use crate::Vec3;
+use crate::measure::dihedral_angle;
 
 /// Faces with three different vertices, each set of them once, in their order.
 pub(super) fn distinct(faces: &[[u32; 3]]) -> Vec<[u32; 3]> {
@@ -47,7 +48,7 @@ pub(super) fn reshape(
     // A few rounds: mending one can bare another.
     for _ in 0..8 {
         let merged = collapse(positions, slender, list, same);
-        let flipped = flip(positions, slender, list);
+        let flipped = flip(positions, slender, list) + unfold(positions, list);
         let trimmed = trim(positions, slender, list);
         counts.collapsed += merged;
         counts.flipped += flipped;
@@ -94,6 +95,109 @@ fn collapse(positions: &[Vec3], slender: f64, list: &mut Vec<[u32; 3]>, same: &m
         *list = distinct(&joined);
     }
     merged
+}
+
+/// Fold beyond which two neighbours lie on each other, and up to which they do not \[rad\].
+const FOLDED: f64 = 2.6;
+const OPEN: f64 = 1.6;
+
+/// Faces at each edge.
+fn faces_at(list: &[[u32; 3]]) -> BTreeMap<[u32; 2], Vec<usize>> {
+    let mut sides: BTreeMap<[u32; 2], Vec<usize>> = BTreeMap::new();
+    for (f, face) in list.iter().enumerate() {
+        for m in 0..3 {
+            let (a, b) = (face[m], face[(m + 1) % 3]);
+            sides.entry([a.min(b), a.max(b)]).or_default().push(f);
+        }
+    }
+    sides
+}
+
+/// By how much the triangles (c, a, b) and (d, b, a) are folded, whichever way their faces run \[rad\].
+fn fold(positions: &[Vec3], c: u32, [a, b]: [u32; 2], d: u32) -> f64 {
+    let [c, a, b, d] = [c, a, b, d].map(|v| positions[v as usize]);
+    dihedral_angle(&c, &a, &b, &d).abs()
+}
+
+/// Faces that lie upside down among their neighbours: folded onto two of them or more.
+pub fn inverted_faces(positions: &[Vec3], faces: &[[u32; 3]]) -> Vec<u32> {
+    let sides = faces_at(faces);
+    let inverted = |f: &usize| {
+        let face = faces[*f];
+        let folded = |m: &usize| {
+            let (c, a, b) = (face[*m], face[(m + 1) % 3], face[(m + 2) % 3]);
+            let Some([x, y]) = sides.get(&[a.min(b), a.max(b)]).map(Vec::as_slice) else {
+                return false;
+            };
+            let other = faces[if x == f { *y } else { *x }];
+            let across = other.iter().find(|v| **v != a && **v != b);
+            across.is_some_and(|&d| fold(positions, c, [a, b], d) > FOLDED)
+        };
+        (0..3).filter(folded).count() > 1
+    };
+    (0..faces.len()).filter(inverted).map(|f| f as u32).collect()
+}
+
+/// Joins faces that lie upside down with a neighbour otherwise, where that unfolds them: a vertex that noise has moved across an edge is put among the faces on the
+/// other side. Creases of the cloth stay, for there no other diagonal lies flatter. Returns how many.
+fn unfold(positions: &[Vec3], list: &mut [[u32; 3]]) -> usize {
+    let mut count = 0;
+    let sides = faces_at(list);
+    // What surrounds a face that was changed is for the next round.
+    let mut changed = vec![false; list.len()];
+    for f in inverted_faces(positions, list) {
+        let f = f as usize;
+        let across = |[a, b]: [u32; 2], not: usize| match sides[&[a.min(b), a.max(b)]].as_slice() {
+            [x, y] => {
+                let g = if *x == not { *y } else { *x };
+                list[g].iter().find(|v| **v != a && **v != b).map(|v| (g, *v))
+            }
+            _ => None,
+        };
+        let face = list[f];
+        let near = |f: usize| -> Vec<usize> {
+            let sides = (0..3).map(|m| [list[f][m], list[f][(m + 1) % 3]]);
+            sides.filter_map(|s| across(s, f)).map(|(g, _)| g).collect()
+        };
+        if changed[f] || near(f).iter().any(|g| changed[*g]) {
+            continue;
+        }
+        // The largest fold at the four sides of two triangles (c, a, b) and (d, b, a), with the other diagonal if `turned`.
+        let worst = |c: u32, [a, b]: [u32; 2], (g, d): (usize, u32), turned: bool| {
+            let mut most = match turned {
+                false => fold(positions, c, [a, b], d),
+                true => fold(positions, a, [c, d], b),
+            };
+            for (side, own, other, of) in
+                [([a, c], b, d, f), ([b, c], a, d, f), ([a, d], b, c, g), ([b, d], a, c, g)]
+            {
+                if let Some((_, e)) = across(side, of) {
+                    most = most.max(fold(positions, if turned { other } else { own }, side, e));
+                }
+            }
+            most
+        };
+        let choices = (0..3).filter_map(|m| {
+            let (c, a, b) = (face[m], face[(m + 1) % 3], face[(m + 2) % 3]);
+            let (g, d) = across([a, b], f)?;
+            if near(g).iter().any(|h| changed[*h]) {
+                return None;
+            }
+            let new = sides.contains_key(&[c.min(d), c.max(d)]);
+            let after = worst(c, [a, b], (g, d), true);
+            (!new && worst(c, [a, b], (g, d), false) > FOLDED && after < OPEN).then_some((
+                after,
+                [[c, a, d], [c, d, b]],
+                g,
+            ))
+        });
+        if let Some((_, new, g)) = choices.min_by(|x, y| x.0.total_cmp(&y.0)) {
+            (list[f], list[g]) = (new[0], new[1]);
+            (changed[f], changed[g]) = (true, true);
+            count += 1;
+        }
+    }
+    count
 }
 
 /// Leaves out slender triangles whose long side is a border: nothing is across to join them with. Returns how many.
