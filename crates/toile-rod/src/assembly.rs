@@ -194,7 +194,8 @@ pub struct Assembly {
     pub settings: AssemblySettings,
     /// Time \[s\].
     pub time: f64,
-    pub(crate) impulses: HashMap<FibreContactKey, Vec3>,
+    /// Forces of the last step \[N\], in world axes: where the next one begins, and which contacts keep their place.
+    pub(crate) forces: HashMap<FibreContactKey, Vec3>,
     /// Part of the friction that contacts may use.
     pub(crate) friction_share: f64,
     /// Which solver of the kernel finds the forces, by its name.
@@ -247,7 +248,7 @@ impl Assembly {
             colliders,
             settings,
             time: 0.0,
-            impulses: HashMap::new(),
+            forces: HashMap::new(),
             friction_share: 1.0,
             solver: SOLVER_NAMES[1],
             embedded: HashMap::new(),
@@ -440,7 +441,8 @@ impl Assembly {
     pub(crate) fn find(&self, sites: &[Sites]) -> Vec<Pair> {
         let h = self.settings.step.dt;
         let own = self.settings.fibre_friction;
-        let mut pairs = find(&self.fibres, sites, &self.colliders, own, self.time + h, h);
+        let known = |key: &FibreContactKey| self.forces.contains_key(key);
+        let mut pairs = find(&self.fibres, sites, &self.colliders, own, self.time + h, h, &known);
         if !self.embedded.is_empty() {
             pairs.retain(|pair| match pair.key {
                 FibreContactKey::Collider { fibre, point, collider } => {

@@ -18,14 +18,15 @@ use toile_num::parallel::{map_items, try_map};
 
 use crate::RodError;
 use crate::assembly::{Assembly, Fibre, FibreContact, GRAIN};
-use crate::certificate::{RodCertificate, certify_held};
+use crate::certificate::{CERTIFIED_RESIDUAL, RodCertificate, certify_held};
 use crate::chain::Chain;
 use crate::delassus::Delassus;
 use crate::forms::{Mix, Shape};
 use crate::motion::ClampMotion;
 use crate::rod::Loads;
 use crate::rotation::Vec3;
-use crate::touch::Sites;
+use crate::settle::Held;
+use crate::touch::{Pair, Sites};
 
 /// γ over the mean diagonal of W: makes the problem strictly convex and moves forces in the ninth digit.
 const REGULARISATION: f64 = 1e-9;
@@ -37,8 +38,8 @@ const USED: f64 = 0.9;
 /// give an exact equilibrium; optimality only decides how near the natural shapes are to the wish.
 const TOLERANCE: [f64; 2] = [1e-10, 1e-5];
 
-/// Gap over radius up to which two things touch.
-const CLOSED: f64 = 0.02;
+/// Part of the largest force below which a contact holds nothing.
+const PRESSES: f64 = 1e-9;
 
 /// Steps between looks at how far a watched assembly has gone.
 const LOOK: usize = 20;
@@ -75,6 +76,10 @@ pub struct AssemblyInversion {
     pub sweeps: usize,
     /// Whether each fibre holds its shape, with the contact forces on it.
     pub certificates: Vec<RodCertificate>,
+    /// Ways for fibres to fall if the forces on them were dead loads.
+    pub alone_negative_modes: usize,
+    /// Those of them that contacts which press and stick do not stop.
+    pub negative_modes: usize,
 }
 
 /// Forces that stick and bring natural shapes nearest to the wish.
@@ -109,16 +114,12 @@ struct Bent {
 impl Assembly {
     /// Finds natural curvatures and sticking contact forces for the present shape of all fibres, at rest.
     ///
-    /// Only pairs closer than a fiftieth of a radius beyond contact carry forces: through a wider gap nothing is held
+    /// Only pairs closer than a thousandth of a radius beyond contact carry forces, as in motion: through a wider gap nothing is held
     /// ([`Assembly::close_gaps`] closes it). A tenth of the friction is kept in reserve.
     pub fn invert(&self, prior: &Prior) -> Result<AssemblyInversion, RodError> {
         let sites = self.sites_at_rest();
         let mut pairs = self.find(&sites);
-        pairs.retain(|pair| {
-            let thin =
-                pair.sides().map(|s| self.fibres[s.fibre].radius).fold(f64::INFINITY, f64::min);
-            pair.gap <= CLOSED * thin
-        });
+        pairs.retain(|pair| pair.gap <= pair.slack);
         let count = self.fibres.len();
         let bent = try_map(count, GRAIN, |f| self.bent(f, &self.fibres[f], prior))?;
         let chains: Vec<&Chain> = bent.iter().map(|b| &b.chain).collect();
@@ -146,6 +147,8 @@ impl Assembly {
             residual_n: 0.0,
             sweeps: 0,
             certificates: Vec::new(),
+            alone_negative_modes: 0,
+            negative_modes: 0,
         };
         if count > 0 {
             let mu: Vec<f64> = pairs.iter().map(|p| USED * p.friction).collect();
@@ -185,7 +188,43 @@ impl Assembly {
             let status = if r.norm() > 0.0 { Status::Stick } else { Status::TakeOff };
             out.contacts.push(pair.contact(delassus.frame(c) * r, status));
         }
+        self.judge_together(&mut out, &sites, &pairs, &r, largest)?;
         Ok(out)
+    }
+
+    /// Whether contacts hold what would fall alone.
+    fn judge_together(
+        &self,
+        out: &mut AssemblyInversion,
+        sites: &[Sites],
+        pairs: &[Pair],
+        r: &[f64],
+        largest: f64,
+    ) -> Result<(), RodError> {
+        out.alone_negative_modes = out.certificates.iter().map(|c| c.negative_modes).sum();
+        if out.alone_negative_modes == 0 {
+            return Ok(());
+        }
+        let presses = |c: &usize| r[3 * c] > PRESSES * largest;
+        let list: Vec<usize> = (0..pairs.len()).filter(presses).collect();
+        let pressing: Vec<Pair> = list.iter().map(|c| pairs[*c].clone()).collect();
+        let forces: Vec<f64> =
+            list.iter().flat_map(|c| r[3 * c..3 * c + 3].iter().copied()).collect();
+        let held = Held::new(self, sites, &pressing, &forces)?;
+        out.negative_modes = held.negative_modes(out.alone_negative_modes);
+        if out.negative_modes > 0 {
+            return Ok(());
+        }
+        for c in &mut out.certificates {
+            if c.negative_modes > 0 && c.residual <= CERTIFIED_RESIDUAL {
+                c.certified = true;
+                c.reason = format!(
+                    "forces balance to {:.1e} of a joint's weight; alone there would be {} way(s) to fall, but contacts stick and hold it",
+                    c.residual, c.negative_modes
+                );
+            }
+        }
+        Ok(())
     }
 
     /// Weight and wish of a fibre, with its elastic stiffness factorised.
@@ -221,6 +260,13 @@ impl Assembly {
             fibre.rod = fibre.rod.clone().with_rest(q_bar)?;
             fibre.state.rate.fill(Vec3::zeros());
         }
+        Ok(out)
+    }
+
+    /// The same assembly with the natures that were found, at rest under the forces that were found: the first step begins with them.
+    pub fn held_by(&self, found: &AssemblyInversion) -> Result<Self, RodError> {
+        let mut out = self.with_natures(&found.natural)?;
+        out.forces = found.contacts.iter().map(|c| (c.key, c.force)).collect();
         Ok(out)
     }
 

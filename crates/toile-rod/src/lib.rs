@@ -62,6 +62,7 @@ mod gallery;
 mod helix_fit;
 mod identify;
 mod inverse;
+mod lanczos;
 mod moment;
 mod motion;
 mod open;

@@ -395,14 +395,12 @@ pub fn invert_contacts(
             distances(&fibre.drawn.curve, &fibre.fit.rod, &fibre.fit.q);
     }
     let shapes: Vec<_> = assembly.fibres.iter().map(|f| f.state.q.clone()).collect();
-    let moves = |natures: &[Vec<toile_rod::Vec3>], seconds: f64| {
-        if seconds <= 0.0 {
-            return Ok(None);
-        }
-        assembly.with_natures(natures)?.drift_watched(seconds, watch)
+    let moves = |held: Assembly, seconds: f64| {
+        if seconds <= 0.0 { Ok(None) } else { held.drift_watched(seconds, watch) }
     };
-    let drift = moves(&found.natural, seconds).map_err(failed)?;
-    let naive_sag = moves(&shapes, SAG_TIME.min(seconds)).map_err(failed)?;
+    let naive = assembly.with_natures(&shapes).map_err(failed)?;
+    let drift = moves(assembly.held_by(&found).map_err(failed)?, seconds).map_err(failed)?;
+    let naive_sag = moves(naive, SAG_TIME.min(seconds)).map_err(failed)?;
     Ok(ContactInversion { found, closing, drift, naive_sag })
 }
 
