@@ -7,11 +7,13 @@
 //! min ½ rᵀ W r + bᵀ r,  r ∈ ∏ K_μ,    W = H K⁻¹ Hᵀ + γ,    b = −H K⁻¹ (∂E_load/∂q + K (q − q̄⁰)),    q̄ = q + K⁻¹ (∂E_load/∂q − Hᵀ r)
 //! ```
 //!
-//! Strictly convex, so the answer is unique; the conic kernel solves it without the De Saxcé shift, and all contacts stick.
+//! Strictly convex, so the answer is unique; the conic kernel solves it without the De Saxcé shift, and all contacts stick. Where a fibre would
+//! fall under the forces on it, γ grows at its contacts: any forces in their cones give an equilibrium, and smaller ones a steadier one.
 //! Reference: Derouet-Jourdan, Bertails-Descoubes, Daviet and Thollot 2013; Bertails-Descoubes 2017, §4.3.
 
 use toile_cone::{
-    Auto, DENSE_LIMIT, GaussSeidel, Law, Problem, Settings, Solution, Solver, Status, project_cone,
+    Auto, BlockSparseOperator, DENSE_LIMIT, GaussSeidel, Law, Problem, Settings, Solution, Solver,
+    Status, project_cone,
 };
 
 use toile_num::parallel::{map_items, try_map};
@@ -37,6 +39,14 @@ const USED: f64 = 0.9;
 /// Optimality that is asked for where W is small enough for exact methods, and where it is not. Any forces in their cones
 /// give an exact equilibrium; optimality only decides how near the natural shapes are to the wish.
 const TOLERANCE: [f64; 2] = [1e-10, 1e-5];
+
+/// Least part of its elastic stiffness that a fibre should keep under the forces on it.
+const STEADY: f64 = 0.05;
+
+/// Price of the forces on fibres that keep less, over what forces cost anyway; its growth, and how often it may grow.
+const FIRST_PRICE: f64 = 0.1;
+const DEARER: f64 = 3.0;
+const PRICES: usize = 8;
 
 /// Part of the largest force below which a contact holds nothing.
 const PRESSES: f64 = 1e-9;
@@ -83,16 +93,21 @@ pub struct AssemblyInversion {
 }
 
 /// Forces that stick and bring natural shapes nearest to the wish.
-fn sticking(delassus: &Delassus, b: &[f64], mu: &[f64]) -> Result<Solution, RodError> {
+fn sticking(
+    w: &BlockSparseOperator<3>,
+    b: &[f64],
+    mu: &[f64],
+    start: Option<&[f64]>,
+) -> Result<Solution, RodError> {
     let failed = |_| RodError::NotFinite { what: "contact problem" };
-    let problem = Problem::new(&delassus.w, b, mu).map_err(failed)?.with_law(Law::SecondOrderCone);
+    let problem = Problem::new(w, b, mu).map_err(failed)?.with_law(Law::SecondOrderCone);
     let small = b.len() <= DENSE_LIMIT;
     let settings = Settings {
         tolerance: TOLERANCE[usize::from(!small)],
         max_iterations: if small { 2000 } else { 400 },
         ..Settings::default()
     };
-    let found = GaussSeidel::default().solve(&problem, None, &settings, &|_, _| true);
+    let found = GaussSeidel::default().solve(&problem, start, &settings, &|_, _| true);
     if found.converged() || !small {
         return Ok(found);
     }
@@ -117,6 +132,7 @@ impl Assembly {
     /// Only pairs closer than a thousandth of a radius beyond contact carry forces, as in motion: through a wider gap nothing is held
     /// ([`Assembly::close_gaps`] closes it). A tenth of the friction is kept in reserve.
     pub fn invert(&self, prior: &Prior) -> Result<AssemblyInversion, RodError> {
+        self.stands_alone("inversion")?;
         let sites = self.sites_at_rest();
         let mut pairs = self.find(&sites);
         pairs.retain(|pair| pair.gap <= pair.slack);
@@ -150,29 +166,47 @@ impl Assembly {
             alone_negative_modes: 0,
             negative_modes: 0,
         };
-        if count > 0 {
-            let mu: Vec<f64> = pairs.iter().map(|p| USED * p.friction).collect();
-            let found = sticking(&delassus, &b, &mu)?;
-            out.residual = found.residuals.alart_curnier;
-            out.sweeps = found.iterations;
-            for c in 0..count {
-                let force = Vec3::from_column_slice(&found.r[3 * c..3 * c + 3]);
-                r[3 * c..3 * c + 3].copy_from_slice(project_cone(mu[c], &force).as_slice());
+        let mu: Vec<f64> = pairs.iter().map(|p| USED * p.friction).collect();
+        let mut dearer = vec![0.0; count];
+        let mut start: Option<Vec<f64>> = None;
+        for round in 0..=PRICES {
+            if count > 0 {
+                let priced = if round > 0 { Some(delassus.priced(&dearer)?) } else { None };
+                let w = priced.as_ref().unwrap_or(&delassus.w);
+                let found = sticking(w, &b, &mu, start.as_deref())?;
+                (out.residual, out.sweeps) =
+                    (found.residuals.alart_curnier, out.sweeps + found.iterations);
+                for c in 0..count {
+                    let force = Vec3::from_column_slice(&found.r[3 * c..3 * c + 3]);
+                    r[3 * c..3 * c + 3].copy_from_slice(project_cone(mu[c], &force).as_slice());
+                }
+                start = Some(found.r);
+            }
+            let natures: Vec<(Vec<Vec3>, RodCertificate)> =
+                try_map(self.fibres.len(), GRAIN, |f| {
+                    let forces = delassus.joint_forces(f, sites[f].points.len(), &r);
+                    self.nature(f, &bent[f], &forces)
+                })?;
+            (out.natural, out.certificates) = natures.into_iter().unzip();
+            // Forces under which a fibre would fall alone are made dearer for it, if its nature holds it without them.
+            let loose: Vec<bool> = try_map(self.fibres.len(), GRAIN, |f| {
+                if out.certificates[f].margin >= STEADY {
+                    return Ok(false);
+                }
+                let none = vec![Vec3::zeros(); sites[f].points.len()];
+                Ok(self.nature(f, &bent[f], &none)?.1.margin >= STEADY)
+            })?;
+            let mut more = false;
+            for (c, pair) in pairs.iter().enumerate() {
+                if pair.sides().any(|s| loose[s.fibre]) && r[3 * c] > 0.0 {
+                    dearer[c] = (DEARER * dearer[c]).max(FIRST_PRICE);
+                    more = true;
+                }
+            }
+            if !more {
+                break;
             }
         }
-        let nature = |f: usize| {
-            let (rod, q) = (&self.fibres[f].rod, &self.fibres[f].state.q);
-            let forces = delassus.joint_forces(f, sites[f].points.len(), &r);
-            let by_contact = chains[f].solve_joint_forces(&forces);
-            let sum = |((q, l), d): ((&Vec3, &Vec3), Vec3)| q + l - d;
-            let natural: Vec<Vec3> =
-                q.iter().zip(&bent[f].by_load).zip(by_contact).map(sum).collect();
-            let rod = rod.clone().with_rest(&natural)?;
-            let loads = Loads::weight(rod.section(), self.settings.gravity);
-            Ok((natural, certify_held(&rod, q, &loads, &forces)?))
-        };
-        let natures: Vec<(Vec<Vec3>, RodCertificate)> = try_map(self.fibres.len(), GRAIN, nature)?;
-        (out.natural, out.certificates) = natures.into_iter().unzip();
         out.residual_n = out.certificates.iter().map(|c| c.residual_n).fold(0.0, f64::max);
         let largest = r.chunks(3).map(|r| Vec3::from_column_slice(r).norm()).fold(0.0, f64::max);
         for (c, pair) in pairs.iter().enumerate() {
@@ -190,6 +224,23 @@ impl Assembly {
         }
         self.judge_together(&mut out, &sites, &pairs, &r, largest)?;
         Ok(out)
+    }
+
+    /// The nature of a fibre under contact forces at its joints, and whether it holds.
+    fn nature(
+        &self,
+        f: usize,
+        bent: &Bent,
+        forces: &[Vec3],
+    ) -> Result<(Vec<Vec3>, RodCertificate), RodError> {
+        let (rod, q) = (&self.fibres[f].rod, &self.fibres[f].state.q);
+        let by_contact = bent.chain.solve_joint_forces(forces);
+        let sum = |((q, l), d): ((&Vec3, &Vec3), Vec3)| q + l - d;
+        let natural: Vec<Vec3> = q.iter().zip(&bent.by_load).zip(by_contact).map(sum).collect();
+        let rod = rod.clone().with_rest(&natural)?;
+        let loads = Loads::weight(rod.section(), self.settings.gravity);
+        let certificate = certify_held(&rod, q, &loads, forces)?;
+        Ok((natural, certificate))
     }
 
     /// Whether contacts hold what would fall alone.

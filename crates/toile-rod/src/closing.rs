@@ -12,7 +12,7 @@
 //! springs pull them at first, εDλ is added to their gaps; where these stay open, pairs are left so. Then εD(λ − λ₀), with λ₀ of the last
 //! round, brings the rest home.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use toile_cone::Operator;
 use toile_num::parallel::map_items;
@@ -79,6 +79,7 @@ impl Assembly {
     /// Closes gaps of up to `widest` \[m\] where that takes little, and opens all overlaps, by the least change of shape. Fibres are at
     /// rest afterwards.
     pub fn close_gaps(&mut self, widest: f64) -> Result<Closing, RodError> {
+        self.stands_alone("closing of gaps")?;
         let mut out = Closing::default();
         for fibre in &mut self.fibres {
             fibre.state.rate.fill(Vec3::zeros());
@@ -86,14 +87,17 @@ impl Assembly {
         let drawn: Vec<Vec<Vec3>> = self.fibres.iter().map(|f| f.state.q.clone()).collect();
         let before = self.sites_at_rest();
         let mut ties: HashMap<FibreContactKey, Tie> = HashMap::new();
+        // Of several pairs at one place one is to touch; none may overlap.
+        let meant: HashSet<FibreContactKey> =
+            self.find(&before).iter().filter(|p| p.gap <= widest).map(|p| p.key).collect();
         for round in 0..=ROUNDS {
             let sites = self.sites_at_rest();
-            let pairs = self.find(&sites);
+            let pairs = self.find_all(&sites);
             let mut known: Vec<Tie> = Vec::with_capacity(pairs.len());
             let mut left = 0.0f64;
-            (out.contacts, out.left) = (0, 0.0);
+            out.left = 0.0;
             for pair in &pairs {
-                let new = Tie { lambda: 0.0, pulled: round == 0 && pair.gap <= widest };
+                let new = Tie { lambda: 0.0, pulled: round == 0 && meant.contains(&pair.key) };
                 let mut tie = remembered(&ties, &pair.key, &pairs).copied().unwrap_or(new);
                 if round == 0 && tie.pulled {
                     (out.gap, out.overlap) = (out.gap.max(pair.gap), out.overlap.max(-pair.gap));
@@ -112,11 +116,8 @@ impl Assembly {
                     left = left.max(pair.gap.abs() / pair.slack);
                     out.left = out.left.max(pair.gap.abs());
                 }
-                out.contacts += usize::from(pair.gap <= pair.slack);
                 known.push(tie);
             }
-            // From now on these keep their places.
-            self.forces = pairs.iter().map(|p| (p.key, Vec3::zeros())).collect();
             if left <= FINE || round == ROUNDS || pairs.is_empty() {
                 break;
             }
@@ -125,6 +126,10 @@ impl Assembly {
             ties = pairs.iter().zip(known).map(|(p, tie)| (p.key, tie)).collect();
         }
         let after = self.sites_at_rest();
+        // From now on these keep their places.
+        let pairs = self.find(&after);
+        out.contacts = pairs.iter().filter(|p| p.gap <= p.slack).count();
+        self.forces = pairs.iter().map(|p| (p.key, Vec3::zeros())).collect();
         for (a, b) in before.iter().zip(&after) {
             let moved = a.points.iter().zip(&b.points).map(|(a, b)| (a - b).norm());
             out.moved = moved.fold(out.moved, f64::max);

@@ -154,8 +154,8 @@ impl Pair {
     }
 }
 
-/// All pairs closer than they could come in a step of length h that ends at `time`, sorted by key; of several at one place a `known` one
-/// is kept.
+/// All pairs closer than they could come in a step of length h that ends at `time`, sorted by key; of several at one place one is kept, rather
+/// a `known` one, and all where nothing is said of that.
 pub(crate) fn find(
     fibres: &[Fibre],
     sites: &[Sites],
@@ -163,7 +163,7 @@ pub(crate) fn find(
     fibre_friction: Option<f64>,
     time: f64,
     h: f64,
-    known: &dyn Fn(&FibreContactKey) -> bool,
+    known: Option<&dyn Fn(&FibreContactKey) -> bool>,
 ) -> Vec<Pair> {
     let placed: Vec<_> = colliders.iter().map(|c| c.at(time)).collect();
     let on_colliders = |f: usize, p: &Sites| {
@@ -203,7 +203,10 @@ pub(crate) fn find(
     if let Some(friction) = fibre_friction {
         let mut between = between_fibres(fibres, sites, friction, h);
         between.sort_unstable_by_key(|p| p.key);
-        pairs.extend(thinned(between, fibres, sites, known));
+        match known {
+            Some(known) => pairs.extend(thinned(between, fibres, sites, known)),
+            None => pairs.append(&mut between),
+        }
     }
     pairs.sort_unstable_by_key(|p| p.key);
     pairs
