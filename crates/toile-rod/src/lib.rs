@@ -59,6 +59,7 @@ mod fit;
 mod forms;
 mod friction;
 mod gallery;
+mod grown;
 mod helix_fit;
 mod identify;
 mod inverse;

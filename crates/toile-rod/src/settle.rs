@@ -86,6 +86,7 @@ impl Assembly {
         settings: &SettleSettings,
         watch: &dyn Fn(usize, f64) -> bool,
     ) -> Result<Settled, RodError> {
+        self.stands_alone("settling")?;
         let before = (self.settings.step.drag, self.friction_share);
         (self.settings.step.drag, self.friction_share) = (settings.drag, settings.friction);
         let (mut steps, mut speed) = (0, f64::INFINITY);

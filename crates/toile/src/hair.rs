@@ -41,12 +41,13 @@ pub fn invert_hair(
     seconds: f64,
     watch: &dyn Fn(f64) -> bool,
 ) -> Result<HairInversion, RodSceneError> {
-    let (mut fibres, notes) = invert_rods(scene)?;
+    let (mut fibres, mut notes) = invert_rods(scene)?;
     let contact = if in_contact(scene) {
         Some(invert_contacts(scene, &mut fibres, seconds, watch)?)
     } else {
         None
     };
+    notes.extend(contact.iter().flat_map(|c| c.notes.iter().cloned()));
     Ok(HairInversion { fibres, contact, watched: seconds, notes })
 }
 
@@ -61,7 +62,7 @@ impl HairInversion {
         let stays = |c: &ContactInversion| c.drift.is_some_and(|d| d <= MOST_DRIFT);
         let held = self.contact.as_ref().is_none_or(|c| c.found.cone_gap <= 1e-8 && stays(c));
         !self.fibres.is_empty()
-            && self.fibres.iter().all(|f| f.result.certificate.certified)
+            && self.fibres.iter().all(|f| f.result.certificate.certified && !is_missed(f))
             && held
     }
 
@@ -114,6 +115,18 @@ impl HairInversion {
         if let Some(contact) = &self.contact {
             contact_reason(&mut text, contact, self.watched);
         }
+        let missed: Vec<&RodInversion> = self.fibres.iter().filter(|f| is_missed(f)).collect();
+        if let Some(first) = missed.first() {
+            let _ = write!(
+                text,
+                "; but {} fibre(s) are not what was drawn, first {}: off by {} of {}; a strand that turns back on itself needs more elements, or \
+                 more points at the turn",
+                missed.len(),
+                first.drawn.name,
+                length(first.fit.error_max),
+                length(first.fit.rod.length())
+            );
+        }
         text
     }
 
@@ -165,6 +178,14 @@ impl HairInversion {
     fn most(&self, f: fn(&RodInversion) -> f64) -> f64 {
         self.fibres.iter().map(f).fold(0.0, f64::max)
     }
+}
+
+/// Part of its length by which a fibre may miss what was drawn.
+const MISSED: f64 = 0.1;
+
+fn is_missed(fibre: &RodInversion) -> bool {
+    // Not a number is missed.
+    fibre.fit.error_max.is_nan() || fibre.fit.error_max > MISSED * fibre.fit.rod.length()
 }
 
 fn verdict_word(certified: bool) -> &'static str {
