@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | [`KoiterFace`] | face and neighbours | membrane and bending stiffness, orthotropic |
 //! | [`EdgeStretch`], [`AreaStretch`], [`HingeBend`] | edge, face, hinge | Discrete Shells' k_l, k_a, k_b |
+//! | [`SeamBend`] | two faces of different panels | as [`HingeBend`] |
 //! | [`Gravity`] | face | areal density |
 //! | [`Anchor`] | vertex | spring stiffness |
 //! | [`Tie`] | up to four vertices | spring stiffness, dead force |
@@ -36,6 +37,7 @@ mod koiter_law;
 mod koiter_stencil;
 mod koiter_wide;
 mod moment;
+mod seam;
 mod stencil;
 mod stiffness;
 mod thread;
@@ -51,6 +53,7 @@ pub use koiter_law::KoiterRest;
 #[doc(hidden)]
 pub use koiter_law::positive_part;
 pub use moment::EdgeMoment;
+pub use seam::SeamBend;
 pub use stencil::{
     Curvature, MaterialEnergy, StencilEnergy, Together, check_derivatives, check_material,
 };

@@ -25,7 +25,9 @@ pub use curvature::{
 };
 pub use diagnose::{Element, Problem, ProblemKind, Severity, diagnose};
 pub use error::MeshError;
-pub use mend::{MendCounts, MendSettings, Mended, is_surface, meeting_borders, mend};
+pub use mend::{
+    MendCounts, MendSettings, Mended, inverted_faces, is_surface, meeting_borders, mend,
+};
 pub use mesh::TriMesh;
 pub use orient::orient_consistently;
 pub use shape::{bounding_box, face_areas, face_normals, size, vertex_areas, vertex_normals};

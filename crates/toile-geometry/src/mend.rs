@@ -10,6 +10,8 @@ use crate::{Topology, Vec3};
 mod faces;
 mod holes;
 
+pub use faces::inverted_faces;
+
 /// What may be done to a mesh.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MendSettings {
@@ -17,8 +19,9 @@ pub struct MendSettings {
     pub tolerance: f64,
     /// Pieces with a smaller part of the area are crumbs and left out; 0 keeps all.
     pub crumb: f64,
-    /// Whether triangles too slender to compute with are merged or turned over with a neighbour.
-    pub reshape: bool,
+    /// Triangles thinner than this part of their longest side are merged away, joined with a neighbour otherwise, or left out at a border, and
+    /// ones that lie upside down are joined otherwise; 0 keeps all.
+    pub slender: f64,
     /// Holes whose border squared is less than this part of the area of their piece are filled; 0 fills none.
     pub hole: f64,
 }
@@ -36,8 +39,10 @@ pub struct MendCounts {
     pub turned: usize,
     /// Triangles of no width that were merged away.
     pub collapsed: usize,
-    /// Triangles of no width whose long edge was turned over.
+    /// Triangles of no width whose long edge was turned over, and folded ones that were unfolded by it.
     pub flipped: usize,
+    /// Triangles of no width whose long edge is a border, left out.
+    pub trimmed: usize,
     /// Faces of crumbs, left out.
     pub crumbs: usize,
     /// Holes filled.
@@ -54,7 +59,8 @@ impl MendCounts {
             say(self.cut, "edges with three faces or more, or that cannot be oriented, cut open"),
             say(self.turned, "faces turned round to look the same way as their neighbours"),
             say(self.collapsed, "needle-like triangles merged away"),
-            say(self.flipped, "flat triangles joined with their neighbours otherwise"),
+            say(self.flipped, "flat or folded triangles joined with their neighbours otherwise"),
+            say(self.trimmed, "flat triangles on a border left out"),
             say(self.crumbs, "faces of loose crumbs left out"),
             say(self.filled, "holes filled"),
         ]
@@ -78,9 +84,6 @@ pub struct Mended {
     /// What was done.
     pub counts: MendCounts,
 }
-
-/// Triangles thinner than this part of their longest side are reshaped.
-pub(crate) const SLENDER: f64 = 1e-3;
 
 /// Makes a surface of triangles: drops doubles, zips borders that meet, cuts crowded edges, turns faces alike, and what else
 /// the settings ask for. Vertices stay where they are. Sound meshes come back as they were.
@@ -106,8 +109,8 @@ pub fn mend(positions: &[Vec3], faces: &[[u32; 3]], settings: &MendSettings) -> 
     list = faces::distinct(&list);
     counts.dropped += before - list.len();
 
-    if settings.reshape {
-        faces::reshape(positions, &mut list, &mut same, &mut counts);
+    if settings.slender > 0.0 {
+        faces::reshape(positions, settings.slender, &mut list, &mut same, &mut counts);
     }
     counts.turned = 0;
     let (mut list, corners) = oriented(&list, &mut counts);

@@ -9,8 +9,8 @@ use toile_sim::Certificate;
 use crate::diagnosis::{explain, flattest, rounding};
 use crate::exact::{Exact, NEWTON, Press};
 use crate::held::{between_vertices, check_held, close_layers, friction_needed, layers_touching};
-use crate::judge::{distances, judge, made_as_drawn};
-use crate::nearest::{Found, Ground, Start};
+use crate::judge::{CERTIFIED_DRIFT, Judged, distances, judge, made_as_drawn};
+use crate::nearest::{Found, Ground, Start, Watch};
 use crate::reach::Reached;
 use crate::settle::Carrying;
 use crate::touch::prepare;
@@ -231,6 +231,14 @@ pub fn invert_shown(
     let mut unheld = None;
     let drawn = |rest| Start { rest, shape: touched.clone(), contacts: contacts.clone() };
     let far = |within: f64| carried && sticky && within < FAR;
+    let hold =
+        |exact: &Exact, watch: &mut Watch<'_>| -> Result<(Judged, Vec<Vec3>), InverseError> {
+            let (rest, shape) = (exact.positions(&exact.rest), exact.positions(&exact.x));
+            let held = exact.carrying(&contacts);
+            let mut seen = |phase, part, distance| watch(phase, 0, part, distance, 0);
+            let judged = judge(garment, settings, &target, &rest, &shape, held, true, &mut seen)?;
+            Ok((judged, rest))
+        };
     if carried && sticky {
         // One go is short if it leads anywhere, and most targets need no more: large ones should not be taken from it.
         let (at_once, otherwise) = (Cell::new(NEWTON), Cell::new(HOLD));
@@ -276,10 +284,23 @@ pub fn invert_shown(
         }
         if holds {
             until.set(JUDGE);
-            let rest = exact.positions(&exact.rest);
-            let mut seen = |phase, part, distance| watch(phase, 0, part, distance, 0);
-            let held = exact.carrying(&contacts);
-            let judged = judge(garment, settings, &target, &rest, &touched, held, true, &mut seen)?;
+            let mut steps = |steps, load, left: f64, _: &dyn Fn() -> Vec<Vec3>| {
+                watch(Phase::Weight, steps, load, left, 0)
+            };
+            exact.stretch_threads(&garment.seams(), &garment.thread_stiffness(), &mut steps)?;
+            let (mut judged, mut rest) = hold(&exact, &mut watch)?;
+            // Where it does not stay although forces balance, it is too easily moved.
+            let moves =
+                |j: &Judged| j.certificate.drift.is_some_and(|d| d > CERTIFIED_DRIFT || d.is_nan());
+            let mut steps = |steps, load, left: f64, _: &dyn Fn() -> Vec<Vec3>| {
+                watch(Phase::Weight, steps, load, left, 0)
+            };
+            if moves(&judged) && exact.steadier(&mut steps)? {
+                let (again, other) = hold(&exact, &mut watch)?;
+                if !moves(&again) {
+                    (judged, rest) = (again, other);
+                }
+            }
             found = Some(Found { rest, judged, settled: false });
         }
     }

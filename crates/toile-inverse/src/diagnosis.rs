@@ -36,7 +36,10 @@ pub(crate) fn rounding(c: &Certificate) -> bool {
     !c.certified && inside && stable && c.residual > CERTIFIED_RESIDUAL && c.residual < 1e-5
 }
 
-/// The face with the least altitude, and that.
+/// Altitude over longest side below which a triangle is one to blame.
+const FLAT: f64 = 0.1;
+
+/// The flat face with the least altitude, and that; `None` where no face is flat.
 pub(crate) fn flattest(garment: &Garment, rest: &[Vec3]) -> Option<(usize, f64)> {
     let mut base = 0;
     let mut altitudes = Vec::new();
@@ -44,11 +47,13 @@ pub(crate) fn flattest(garment: &Garment, rest: &[Vec3]) -> Option<(usize, f64)>
         altitudes.extend(shell.topology.faces().iter().map(|f| {
             let [a, b, c] = f.map(|v| rest[base + v as usize]);
             let longest = (b - a).norm().max((c - b).norm()).max((a - c).norm());
-            (b - a).cross(&(c - a)).norm() / longest
+            let altitude = (b - a).cross(&(c - a)).norm() / longest;
+            (altitude, altitude < FLAT * longest)
         }));
         base += shell.positions.len();
     }
-    altitudes.into_iter().enumerate().min_by(|a, b| a.1.total_cmp(&b.1))
+    let flat = altitudes.into_iter().enumerate().filter(|(_, (_, flat))| *flat);
+    flat.map(|(face, (altitude, _))| (face, altitude)).min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// Says what would have to change.

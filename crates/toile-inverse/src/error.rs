@@ -13,8 +13,8 @@ pub enum InverseError {
     /// Neither pins nor contacts hold a piece of the target.
     #[error(
         "the piece with vertex {vertex} ({size} vertices) is not pinned and nowhere nearer than {} to a collider \
-         (gap + tolerance; the nearest is {} away): move it onto the body, raise `contact_tolerance`, or pin some of it",
-        length(*.reach), length(*.nearest)
+         (gap + tolerance; the nearest is {} away): move it onto the body, raise `contact_tolerance`, or pin some of it{}",
+        length(*.reach), length(*.nearest), other_unit(.sizes)
     )]
     Unheld {
         /// A vertex of the piece.
@@ -25,6 +25,8 @@ pub enum InverseError {
         reach: f64,
         /// How near its nearest vertex is \[m\].
         nearest: f64,
+        /// Sizes of the target and of all colliders \[m\]; infinite for planes.
+        sizes: [f64; 2],
     },
     /// The target is not sewn.
     #[error(
@@ -64,4 +66,18 @@ pub enum InverseError {
     /// The connectivity.
     #[error(transparent)]
     Mesh(#[from] toile_geometry::MeshError),
+}
+
+/// How many times larger one of a garment and its body may be than the other before their units are doubted.
+const ALIKE: f64 = 5.0;
+
+/// Asks for the unit where a garment and its body cannot belong together.
+fn other_unit([target, body]: &[f64; 2]) -> String {
+    if body.is_finite() && *body > 0.0 && !(1.0 / ALIKE..=ALIKE).contains(&(target / body)) {
+        let (target, body) = (length(*target), length(*body));
+        return format!(
+            "; it is {target} large and what it could touch {body}: are both in one unit (`scale`)?"
+        );
+    }
+    String::new()
 }

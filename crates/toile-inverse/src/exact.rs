@@ -24,6 +24,7 @@ use crate::settle::Carrying;
 mod follow;
 mod pressed;
 mod rise;
+mod sewn;
 mod steady;
 
 pub(crate) use pressed::Press;
@@ -48,8 +49,11 @@ const TOLERANCE: f64 = 1e-9;
 const SPRINGS: f64 = 1e-3;
 /// The same at contacts.
 const PRESSED: f64 = 1e-6;
-/// Least eigenvalue that counts as stable, over that of a pendulum as long as the garment.
-const FLOOR: f64 = 0.1;
+/// Least eigenvalue that a rest shape is brought to where it has to be made stable, over that of a pendulum as long as the garment: cloth that yields to less
+/// than its own weight does is moved far by nothing.
+const FLOOR: f64 = 1.0;
+/// Least one that counts as stable where no more is reached, in the same unit.
+const LEAST_FLOOR: f64 = 0.1;
 /// How a thread yields: its force costs as little as that of a contact, in the square. Cheaper ones would take large forces for a shorter
 /// change of the rest shape, and the cloth along the seam would bear them as pressure and buckle.
 const THREAD: f64 = 1e1;
@@ -78,13 +82,15 @@ pub(crate) struct Exact {
     /// are closed, threads carry nothing by themselves.
     seams: Vec<Vec<(usize, f64)>>,
     threads: Vec<Vec3>,
+    /// Whether the threads carry by what they stretch, and no forces of theirs are unknown.
+    stretched: bool,
     /// Part of the weight that is carried.
     pub(crate) load: f64,
     length: f64,
     force: f64,
     /// Stiffness of what holds contacts of several vertices where stability is asked for \[N/m\].
     holding: f64,
-    /// Least eigenvalue that counts as stable \[1/s²\]: a small part of that of a pendulum of the size of the garment.
+    /// Least eigenvalue to aim for \[1/s²\].
     floor: f64,
     cholesky: Cholesky,
     hessian: Vec<f64>,
@@ -194,7 +200,13 @@ impl Exact {
                 _ => 1e-3,
             })
             .collect();
-        let springs = edges.iter().map(|&(a, b)| (a, b, 1.0)).collect();
+        // Smooth across seams as elsewhere: what the two sides are to each other changes as little as what neighbours are.
+        let across = joined.iter().flat_map(|carriers| {
+            let mut ends = carriers.iter();
+            let first = ends.next().map_or(0, |(v, _)| *v as u32);
+            ends.map(move |(v, w)| (first, *v as u32, w.abs()))
+        });
+        let springs = edges.iter().map(|&(a, b)| (a, b, 1.0)).chain(across).collect();
         let mixed = model.mixed_pattern();
         let kkt = Kkt::new(&model, &mixed, springs, ground, false)?;
         let (x, rest) = (model.start().clone(), model.rest().clone());
@@ -213,6 +225,7 @@ impl Exact {
             forces: vec![Vec3::zeros(); touching.len()],
             threads: vec![Vec3::zeros(); seams.len()],
             seams: joined,
+            stretched: false,
             x,
             rest,
             load: 0.0,
@@ -231,6 +244,11 @@ impl Exact {
             stopped: false,
             model,
         })
+    }
+
+    /// How threads yield.
+    fn thread(&self) -> f64 {
+        if self.stretched { 0.0 } else { THREAD }
     }
 
     fn point(&self) -> Point {
@@ -368,8 +386,9 @@ impl Exact {
         for (c, b) in self.contacts.iter().zip(barriers) {
             self.kkt.share(&c.carriers, &b.compliance);
         }
+        let yielding = Matrix3::identity() * self.thread();
         for carriers in &self.seams {
-            self.kkt.share(carriers, &(Matrix3::identity() * THREAD));
+            self.kkt.share(carriers, &yielding);
         }
         self.kkt.factorize()
     }
@@ -410,7 +429,7 @@ impl Exact {
             let pull = pull(&c.carriers);
             b.compliance * if centring { pull - b.gradient } else { pull }
         };
-        let thread = |carriers: &Vec<(usize, f64)>| pull(carriers) * THREAD;
+        let thread = |carriers: &Vec<(usize, f64)>| pull(carriers) * self.thread();
         let pressed = self.contacts.iter().zip(barriers).map(dforce);
         let dforces = pressed.chain(self.seams.iter().map(thread)).collect();
         (dx, drest, dforces)

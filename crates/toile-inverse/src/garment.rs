@@ -70,6 +70,12 @@ impl Garment {
         joined_seams(&self.shells)
     }
 
+    /// Stiffness of the thread of each seam \[N/m\].
+    pub(crate) fn thread_stiffness(&self) -> Vec<f64> {
+        let of = |s: &Shell| std::iter::repeat_n(s.thread_stiffness(), s.seams.len());
+        self.shells.iter().flat_map(of).collect()
+    }
+
     /// The shells with other positions and rest positions.
     pub fn with_shapes(&self, positions: &[Vec3], rest: &[Vec3]) -> Vec<Shell> {
         let mut base = 0;

@@ -1,9 +1,10 @@
 //! What holds a target besides vertices on colliders: edges and faces on them, other layers; and whether that can carry it.
 
-use toile_contact::Contact;
+use toile_contact::{Bounds, Contact, PlacedCollider};
 use toile_geometry::Vec3;
 use toile_sim::dynamics::{ContactSource, Surroundings};
 
+use crate::design::extent;
 use crate::diagnosis::friction_of;
 use crate::feasible::{self, Support};
 use crate::touch::nearest;
@@ -78,7 +79,15 @@ pub(crate) fn check_held(
         size: size[c],
         reach: gap + settings.contact_tolerance,
         nearest: away,
+        sizes: [extent(positions), size_of(&placed)],
     })
+}
+
+/// Diagonal of the box around all colliders \[m\]; infinite where one has no end.
+fn size_of(placed: &[PlacedCollider<'_>]) -> f64 {
+    let all = placed.iter().fold(Bounds::EMPTY, |all, c| all.join(&c.bounds()));
+    let squares = (0..3).map(|k| (all.high[k] - all.low[k]).max(0.0).powi(2));
+    squares.sum::<f64>().sqrt()
 }
 
 /// Where edges and faces of the target lie on colliders, between vertices: what a simulated target does.

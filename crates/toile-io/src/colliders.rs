@@ -183,7 +183,7 @@ impl Loader<'_> {
             _ => {
                 let [low, high] = bounding_box(&positions).unwrap_or_default();
                 let tolerance = MEETING * (high - low).norm();
-                let settings = MendSettings { tolerance, crumb: 0.0, reshape: false, hole };
+                let settings = MendSettings { tolerance, crumb: 0.0, slender: 0.0, hole };
                 mend(&positions, &faces, &settings)
             }
         };

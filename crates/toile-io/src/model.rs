@@ -5,7 +5,7 @@ use std::path::Path;
 
 use toile_energy::{Membrane as SimMembrane, ShellStiffness};
 use toile_geometry::measure::NormalRule;
-use toile_geometry::{Severity, Topology, Vec3, bounding_box, diagnose};
+use toile_geometry::{MendCounts, Severity, Topology, Vec3, bounding_box, diagnose};
 use toile_sim::{Shell as SimShell, ShellMaterial, SimError, Stitch};
 
 use crate::axes::Axes;
@@ -36,6 +36,8 @@ pub struct LoadedShell {
     pub axes: Axes,
     /// What was done on the way that the user may want to know.
     pub notes: Vec<String>,
+    /// What was done to the mesh to make a surface of it.
+    pub mended: MendCounts,
     /// The vertex of the mesh that each vertex of the shell is; the same number unless the mesh had to be mended.
     pub origin: Vec<u32>,
     /// The vertex of the shell for each of the mesh; `None` where nothing is left of it.
@@ -64,9 +66,16 @@ impl LoadedShell {
 
     /// Whether the shell has other vertices or faces than its mesh.
     pub fn is_mended(&self) -> bool {
+        let sorted = |face: &[u32; 3]| {
+            let mut face = *face;
+            face.sort_unstable();
+            face
+        };
+        let (faces, given) = (self.shell.topology.faces(), &self.mesh.faces);
         self.origin.len() != self.mesh.positions.len()
-            || self.shell.topology.face_count() != self.mesh.faces.len()
+            || faces.len() != given.len()
             || self.origin.iter().enumerate().any(|(new, &old)| new != old as usize)
+            || faces.iter().zip(given).any(|(a, b)| sorted(a) != sorted(b))
     }
 }
 
@@ -111,7 +120,7 @@ pub fn load_shell(scene: &Scene, index: usize) -> Result<LoadedShell, SceneError
     let mut notes = mesh.notes.clone();
     let mut seams = at.seams(shell, &mesh, &places, &mut notes)?;
     let surface = Surface::of(&mesh, &places, shell.rest.is_some(), &mut seams, &mut notes);
-    let Surface { positions, faces, origin, image } = surface;
+    let Surface { positions, faces, origin, image, counts: mended } = surface;
     at.sound("mesh", &positions, &faces)?;
     let topology = Topology::new(positions.len(), faces)
         .map_err(|e| at.error("mesh", e.to_string(), "run `toile check` on the mesh"))?;
@@ -143,7 +152,8 @@ pub fn load_shell(scene: &Scene, index: usize) -> Result<LoadedShell, SceneError
         pins,
         seams,
     };
-    Ok(LoadedShell { name, shell, table: table.clone(), mesh, axes, notes, origin, image })
+    let table = table.clone();
+    Ok(LoadedShell { name, shell, table, mesh, axes, notes, mended, origin, image })
 }
 
 /// The problem that a piece of shell number `index` would fall for ever, if one would.

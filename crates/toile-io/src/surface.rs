@@ -1,8 +1,8 @@
 //! From the triangles of a file to a surface that can be computed with.
 
 use toile_geometry::{
-    MendSettings, ProblemKind, Severity, Vec3, bounding_box, diagnose, meeting_borders, mend,
-    orient_consistently,
+    MendCounts, MendSettings, ProblemKind, Severity, Vec3, bounding_box, diagnose, inverted_faces,
+    meeting_borders, mend, orient_consistently,
 };
 use toile_sim::Stitch;
 
@@ -17,17 +17,22 @@ pub(crate) struct Surface {
     pub(crate) origin: Vec<u32>,
     /// Vertex of each vertex of the file.
     pub(crate) image: Vec<Option<u32>>,
+    /// What was done to it.
+    pub(crate) counts: MendCounts,
 }
 
 /// Borders this close, as a part of the size, meet.
 const MEETING: f64 = 1e-6;
 /// Pieces with a smaller part of the area are crumbs.
 const CRUMB: f64 = 1e-3;
+/// Triangles thinner than this part of their longest side are reshaped in a mesh that is mended: against them cloth is stiff beyond measure in one direction and
+/// what balances it is lost in rounding. A mesh is mended for them where they are as thin as [`ProblemKind::Sliver`] says.
+const SLENDER: f64 = 0.03;
 
 impl Surface {
     /// The surface of a mesh; what had to be done is noted.
     ///
-    /// Sound meshes are taken as they are. Borders that meet are merged; where the mesh has a rest shape of its own, in which they
+    /// Sound meshes are taken as they are, triangles thinner than a hundredth of their longest side put otherwise. Borders that meet are merged; where the mesh has a rest shape of its own, in which they
     /// may lie apart, they are sewn instead, and so they are where the file has stitches already.
     pub(crate) fn of(
         mesh: &MeshData,
@@ -52,7 +57,12 @@ impl Surface {
             let sewn = pairs.iter().map(|&[a, b]| Stitch { vertex: b, edge: [a, a], weight: 0.0 });
             seams.extend(sewn);
         }
-        if !faulty && (!open || has_rest || stitched) {
+        // Upside-down faces of a file that can be read at all.
+        let folded = || !faulty && !inverted_faces(places, &faces).is_empty();
+        let thin = !has_rest
+            && !stitched
+            && (problems.iter().any(|p| p.kind == ProblemKind::Sliver) || folded());
+        if !faulty && !thin && (!open || has_rest || stitched) {
             let count = faces.iter().zip(&mesh.faces).filter(|(a, b)| a != b).count();
             if count > 0 {
                 notes.push(format!(
@@ -63,12 +73,18 @@ impl Surface {
             }
             let count = places.len() as u32;
             let image = (0..count).map(Some).collect();
-            return Self { positions: places.to_vec(), faces, origin: (0..count).collect(), image };
+            return Self {
+                positions: places.to_vec(),
+                faces,
+                origin: (0..count).collect(),
+                image,
+                counts: MendCounts::default(),
+            };
         }
         let settings = MendSettings {
             tolerance: if has_rest || stitched { -1.0 } else { tolerance },
             crumb: CRUMB,
-            reshape: !has_rest,
+            slender: if has_rest { 0.0 } else { SLENDER },
             hole: 0.0,
         };
         let mended = mend(places, &faces, &settings);
@@ -102,6 +118,12 @@ impl Surface {
         let Some(positions) = mended.positions.get(..mended.origin.len()) else {
             unreachable!("no holes are filled")
         };
-        Self { positions: positions.to_vec(), faces: mended.faces, origin: mended.origin, image }
+        Self {
+            positions: positions.to_vec(),
+            faces: mended.faces,
+            origin: mended.origin,
+            image,
+            counts: mended.counts,
+        }
     }
 }

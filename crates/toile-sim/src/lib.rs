@@ -28,7 +28,9 @@ pub use frictional::{
 };
 pub use mixed::MixedPattern;
 pub use model::{Model, ModelBuilder};
-pub use seam::{Stitch, close_seams, joined_seams, tied_vertices};
+pub use seam::{
+    SewnEdges, Stitch, close_seams, joined_seams, open_seams, sewn_edges, tied_vertices,
+};
 pub use shell::{Shell, ShellMaterial, ShellNodes};
 pub use state::State;
 pub use statics::{Equilibrium, Potential, equilibrium, relax};

@@ -2,10 +2,13 @@
 //!
 //! A stitch joins a vertex to a point of an edge, so the two sides of a seam need not have the same vertices, three
 //! layers may meet in a pleat, and each panel keeps a rest shape of its own: positions meet at a seam, rest positions need
-//! not. In a model every stitch is a thread of no length ([`toile_energy::Thread`]), a thousand times stiffer than the cloth.
+//! not. In a model every stitch is a thread of no length ([`toile_energy::Thread`]), a thousand times stiffer than the cloth. Across a seam cloth bends as
+//! if it were one piece ([`toile_energy::SeamBend`]): threads alone would let the panels turn about it freely.
 
-use toile_energy::Thread;
-use toile_geometry::Vec3;
+use std::collections::{BTreeMap, BTreeSet};
+
+use toile_energy::{SeamBend, Thread};
+use toile_geometry::{Topology, Vec3, size};
 
 use crate::{Shell, ShellMaterial};
 
@@ -59,6 +62,176 @@ pub(crate) fn thread_stiffness(material: &ShellMaterial, edge: f64) -> f64 {
         }
 }
 
+/// Bending stiffness of the hinges across a seam of such a material, as that of [`toile_energy::HingeBend`] \[N·m\]. Three of it are a plate
+/// modulus (see the page of [`toile_energy`]); of unlike ones along warp and weft the mean counts.
+pub(crate) fn seam_stiffness(material: &ShellMaterial) -> f64 {
+    match material {
+        ShellMaterial::Koiter { stiffness, .. } => {
+            let [along_warp, _, along_weft, _] = stiffness.bending;
+            (along_warp + along_weft) / 6.0
+        }
+        ShellMaterial::DiscreteShells { k_bend, .. }
+        | ShellMaterial::HingedMembrane { k_bend, .. } => *k_bend,
+    }
+}
+
+/// Part of a border edge sewn to part of another: where cloth bends across a seam.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SewnEdges {
+    /// The faces at the two edges, apex first: (c, p, q) and (d, a, b).
+    pub faces: [[u32; 3]; 2],
+    /// Part of the edge p–q.
+    pub part: f64,
+    /// Middle of that part: (1 − s) p + s q meets (1 − u) a + u b.
+    pub middle: [f64; 2],
+}
+
+/// Border edges passed at most on one side of a seam from one stitch to the next.
+const LONGEST_WALK: usize = 32;
+
+/// The pairs of border edges that stitches join, each once.
+///
+/// An edge both of whose ends are sewn is sewn to what lies between their stitches on the other border; where that is several edges, each has its share by
+/// their number, not by their length, so that the pairs follow from the mesh alone. Stitches to the inside of a panel join no edges.
+pub fn sewn_edges(topology: &Topology, seams: &[Stitch]) -> Vec<SewnEdges> {
+    let border = Border::new(topology);
+    // Where each vertex is sewn to; between two vertices a stitch has no direction.
+    let mut sewn: BTreeMap<u32, Vec<([u32; 2], f64)>> = BTreeMap::new();
+    for s in seams {
+        let (edge, weight) = match s.weight {
+            w if w <= 0.0 => ([s.edge[0]; 2], 0.0),
+            w if w >= 1.0 => ([s.edge[1]; 2], 0.0),
+            w => (s.edge, w),
+        };
+        sewn.entry(s.vertex).or_default().push((edge, weight));
+        if weight == 0.0 {
+            sewn.entry(edge[0]).or_default().push(([s.vertex; 2], 0.0));
+        }
+    }
+    let mut found = Vec::new();
+    let mut joined = BTreeSet::new();
+    for (e, &(ends, apex)) in border.edges.iter().enumerate() {
+        let [Some(from), Some(to)] = ends.map(|v| sewn.get(&v)) else { continue };
+        let ways = from.iter().flat_map(|p| to.iter().map(move |q| (p, q)));
+        let walks = ways.filter_map(|(p, q)| border.walk(e, *p, *q));
+        let Some(walk) = walks.min_by(|a, b| length(a).total_cmp(&length(b))) else { continue };
+        let whole = length(&walk);
+        let mut gone = 0.0;
+        for (other, [start, end]) in walk {
+            let part = (end - start).abs() / whole;
+            let key = [e.min(other), e.max(other)];
+            let ([a, b], d) = border.edges[other];
+            // At the tip of a dart the two edges have an end in common and are not sewn yet.
+            let apart = ![a, b, d].iter().any(|v| *v == apex || ends.contains(v));
+            // Both sides may have stitches that say the same.
+            if part > 0.0 && apart && joined.insert(key) {
+                found.push(SewnEdges {
+                    faces: [[apex, ends[0], ends[1]], [d, a, b]],
+                    part,
+                    middle: [gone + 0.5 * part, 0.5 * (start + end)],
+                });
+            }
+            gone += part;
+        }
+    }
+    found
+}
+
+/// Edges on a border, each from and to a place between 0 and 1.
+type Walk = Vec<(usize, [f64; 2])>;
+
+/// Edges that are passed, parts counted as such.
+fn length(walk: &Walk) -> f64 {
+    walk.iter().map(|(_, [start, end])| (end - start).abs()).sum()
+}
+
+/// The border of a surface: its edges with the vertex across, and the edges at each vertex.
+struct Border {
+    edges: Vec<([u32; 2], u32)>,
+    at: BTreeMap<u32, Vec<usize>>,
+}
+
+impl Border {
+    fn new(topology: &Topology) -> Self {
+        let mut edges = Vec::new();
+        let mut at: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for edge in topology.edges() {
+            if let ([Some(_), None], [Some(apex), _]) = (edge.faces, edge.opposite) {
+                edge.vertices.iter().for_each(|v| at.entry(*v).or_default().push(edges.len()));
+                edges.push((edge.vertices, apex));
+            }
+        }
+        Self { edges, at }
+    }
+
+    /// Where a stitch ends: edges of the border and the place on them.
+    fn places(&self, (edge, weight): ([u32; 2], f64)) -> Vec<(usize, f64)> {
+        let near = self.at.get(&edge[0]).into_iter().flatten();
+        let place = |&e: &usize| {
+            let [a, b] = self.edges[e].0;
+            match edge {
+                [v, w] if v == w => Some((e, if v == a { 0.0 } else { 1.0 })),
+                [v, w] if [v, w] == [a, b] => Some((e, weight)),
+                [v, w] if [w, v] == [a, b] => Some((e, 1.0 - weight)),
+                _ => None,
+            }
+        };
+        near.filter_map(place).collect()
+    }
+
+    /// The shortest way along the border from one stitch to another, which does not pass `own`.
+    fn walk(&self, own: usize, from: ([u32; 2], f64), to: ([u32; 2], f64)) -> Option<Walk> {
+        let (starts, ends) = (self.places(from), self.places(to));
+        let mut best: Option<Walk> = None;
+        for &(first, start) in starts.iter().filter(|(e, _)| *e != own) {
+            for goal in [0.0, 1.0] {
+                let mut walk = Walk::new();
+                let (mut edge, mut place, mut ahead) = (first, start, goal);
+                for _ in 0..LONGEST_WALK {
+                    let stop = ends.iter().find(|(e, p)| {
+                        *e == edge && if ahead > 0.5 { *p > place } else { *p < place }
+                    });
+                    if let Some(&(_, stop)) = stop {
+                        walk.push((edge, [place, stop]));
+                        if best.as_ref().is_none_or(|b| length(&walk) < length(b)) {
+                            best = Some(walk);
+                        }
+                        break;
+                    }
+                    walk.push((edge, [place, ahead]));
+                    let corner = self.edges[edge].0[if ahead > 0.5 { 1 } else { 0 }];
+                    let next = self.at[&corner].iter().find(|e| **e != edge);
+                    let Some(&next) = next.filter(|e| **e != own) else { break };
+                    (place, ahead) =
+                        if self.edges[next].0[0] == corner { (0.0, 1.0) } else { (1.0, 0.0) };
+                    edge = next;
+                }
+            }
+        }
+        best
+    }
+}
+
+/// Openings of seams in the rest shape, root of the mean of squares as a part of its size, beyond which panels are not laid out as they are sewn.
+const LAID_APART: f64 = 0.05;
+
+/// The hinges across the seams of a shell and their nodes (c, p, q, d, a, b).
+///
+/// Where the rest shape has the panels about where they meet, it says at which angle; panels of a pattern that lie apart are sewn flat.
+pub(crate) fn seam_hinges(shell: &Shell) -> (Vec<SeamBend>, Vec<[u32; 6]>) {
+    let rest = &shell.rest_positions;
+    let squares: f64 = shell.seams.iter().map(|s| s.opening(rest).norm_squared()).sum();
+    let mean = (squares / shell.seams.len().max(1) as f64).sqrt();
+    let pressed_open = mean > LAID_APART * size(rest);
+    let stiffness = seam_stiffness(&shell.material);
+    let hinge = |s: &SewnEdges| {
+        let bend = SeamBend { stiffness, part: s.part, middle: s.middle, pressed_open };
+        let [[c, p, q], [d, a, b]] = s.faces;
+        (bend, [c, p, q, d, a, b])
+    };
+    sewn_edges(&shell.topology, &shell.seams).iter().map(hinge).unzip()
+}
+
 /// The stitches of shells whose vertices are numbered one shell after the other.
 pub fn joined_seams<'a>(shells: impl IntoIterator<Item = &'a Shell>) -> Vec<Stitch> {
     let (mut all, mut base) = (Vec::new(), 0);
@@ -103,11 +276,16 @@ pub fn tied_vertices(count: usize, seams: &[Stitch]) -> Vec<bool> {
     on.iter().map(|ends| !ends.is_empty()).collect()
 }
 
-/// Closes all seams by the shortest way: moves x by least δ (in the sum of squares) so that every opening vanishes.
-///
-/// Vertices with `held` do not move. Returns the longest move \[m\]. The equations C Cᵀ λ = C x are solved by
-/// conjugate gradients, so stitches may repeat each other.
+/// Closes all seams by the shortest way: [`open_seams`] by nothing.
 pub fn close_seams(positions: &mut [Vec3], seams: &[Stitch], held: &[bool]) -> f64 {
+    open_seams(positions, seams, held, &vec![Vec3::zeros(); seams.len()])
+}
+
+/// Opens all seams by what is wanted \[m\], by the shortest way: moves x by least δ (in the sum of squares).
+///
+/// Vertices with `held` do not move. Returns the longest move \[m\]. The equations C Cᵀ λ = C x − d are solved by
+/// conjugate gradients, so stitches may repeat each other.
+pub fn open_seams(positions: &mut [Vec3], seams: &[Stitch], held: &[bool], wanted: &[Vec3]) -> f64 {
     let start: Vec<Vec3> = positions.to_vec();
     let free = |v: u32| !held[v as usize];
     // Cᵀ λ on the vertices, then C of that on the stitches.
@@ -123,7 +301,8 @@ pub fn close_seams(positions: &mut [Vec3], seams: &[Stitch], held: &[bool]) -> f
     let openings = |x: &[Vec3]| -> Vec<Vec3> { seams.iter().map(|s| s.opening(x)).collect() };
     let dot = |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| a.dot(b)).sum::<f64>();
     let mut residual = openings(&start);
-    for (opening, stitch) in residual.iter_mut().zip(seams) {
+    for ((opening, stitch), wanted) in residual.iter_mut().zip(seams).zip(wanted) {
+        *opening -= wanted;
         // Between held vertices nothing can be closed.
         if stitch.carriers().iter().all(|(v, w)| *w == 0.0 || !free(*v)) {
             *opening = Vec3::zeros();

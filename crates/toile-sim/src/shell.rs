@@ -6,7 +6,7 @@ use toile_energy::{
 use toile_geometry::measure::{EdgeRule, NormalRule, triangle_area};
 use toile_geometry::{Topology, Vec3};
 
-use crate::seam::{Stitch, thread_stiffness};
+use crate::seam::{Stitch, seam_hinges, thread_stiffness};
 use crate::{ModelBuilder, NO_NODE, Role, SimError};
 
 /// What a shell is made of.
@@ -198,13 +198,21 @@ impl Shell {
             }
         }
         if !self.seams.is_empty() {
-            let k = thread_stiffness(&self.material, self.mean_seam_edge());
+            let k = self.thread_stiffness();
             let threads = self.seams.iter().map(|s| s.thread(k)).collect();
             let node = |(v, w): (u32, f64)| if w == 0.0 { NO_NODE } else { base + v };
             let nodes = self.seams.iter().map(|s| s.carriers().map(node)).collect();
             builder.add::<_, 9, 3>(Role::Elastic, threads, nodes);
+            let (hinges, nodes) = seam_hinges(self);
+            let nodes = nodes.iter().map(|n| n.map(|v| base + v)).collect();
+            builder.add::<_, 18, 6>(Role::Elastic, hinges, nodes);
         }
         Ok(ShellNodes { vertices: base, angles })
+    }
+
+    /// Stiffness of the threads of its seams \[N/m\].
+    pub fn thread_stiffness(&self) -> f64 {
+        thread_stiffness(&self.material, self.mean_seam_edge())
     }
 
     /// Mean length of the edges that are sewn to, where they start \[m\].
@@ -213,7 +221,7 @@ impl Shell {
             let [a, b] = s.edge.map(|v| self.positions[v as usize]);
             (b - a).norm()
         };
-        let mean = self.seams.iter().map(length).sum::<f64>() / self.seams.len() as f64;
+        let mean = self.seams.iter().map(length).sum::<f64>() / self.seams.len().max(1) as f64;
         if mean > 0.0 { mean } else { 1.0 }
     }
 

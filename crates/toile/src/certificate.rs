@@ -40,6 +40,12 @@ impl Drape {
 }
 
 impl SceneInversion {
+    /// What was done to the meshes to compute with them, in words.
+    fn mended(&self) -> Option<String> {
+        let words: Vec<String> = self.shells.iter().flat_map(|s| s.mended.words()).collect();
+        (!words.is_empty()).then(|| words.join("; "))
+    }
+
     /// The certificate with the keys of the contract, and how the result was found: `certificate.json`.
     pub fn certificate(&self) -> Object {
         let (result, c) = (&self.result, &self.result.certificate);
@@ -55,6 +61,7 @@ impl SceneInversion {
             .with("stitches", touching.sewing.stitches)
             .with("open_stitches", touching.sewing.open)
             .with("widest_stitch", touching.sewing.widest)
+            .with("mended", self.mended())
             .with("least_friction", finite(diagnosis.least_friction))
             .with("weight_fraction", diagnosis.weight_fraction)
             .with("weight_refused", diagnosis.weight_refused)

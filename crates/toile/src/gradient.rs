@@ -109,6 +109,12 @@ impl Drape {
             let mut parameters = vec![("areal_density", vec![by("areal_density")])];
             match &loaded.table.material {
                 Material::Koiter(koiter) => {
+                    // Across seams it bends by a sixth of the sum of both (see `SeamBend`).
+                    let seams = by("k_bend") / 6.0;
+                    let by = |name: &str| match name {
+                        "bending_11" | "bending_22" => by(name) + seams,
+                        _ => by(name),
+                    };
                     parameters.extend(by_moduli(koiter, loaded.table.thickness, by));
                 }
                 Material::DiscreteShells(_) => parameters

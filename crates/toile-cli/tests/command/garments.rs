@@ -102,6 +102,8 @@ fn a_scan_is_mended_and_written_as_it_was() {
     assert!(said(&output).contains("mended for the computation"), "{}", said(&output));
     assert_eq!(faces(folder.0.join("made/rest.obj")), faces(folder.0.join("scan.obj")));
     assert_eq!(vertices(folder.0.join("made/rest.obj")).len(), scan.positions.len());
+    let certificate = fs::read_to_string(folder.0.join("made/certificate.json")).unwrap();
+    assert!(certificate.contains("vertices merged where borders meet"), "{certificate}");
     // The scene to simulate has the surface that was computed with.
     let simulation = fs::read_to_string(folder.0.join("made/simulation.toml")).unwrap();
     assert!(simulation.contains("mended_equilibrium.obj"), "{simulation}");

@@ -7,6 +7,7 @@ mod gravity;
 mod hinge;
 mod koiter;
 mod moment;
+mod seam;
 mod stiffness;
 mod thread;
 mod tie;

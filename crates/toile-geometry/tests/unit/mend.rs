@@ -1,8 +1,10 @@
 use crate::rng::Rng;
-use toile_geometry::{MendCounts, MendSettings, Topology, Vec3, generate, is_surface, mend};
+use toile_geometry::{
+    MendCounts, MendSettings, Topology, Vec3, generate, inverted_faces, is_surface, mend,
+};
 
-const CLOTH: MendSettings = MendSettings { tolerance: 1e-6, crumb: 1e-3, reshape: true, hole: 0.0 };
-const BODY: MendSettings = MendSettings { tolerance: 1e-6, crumb: 0.0, reshape: false, hole: 1.0 };
+const CLOTH: MendSettings = MendSettings { tolerance: 1e-6, crumb: 1e-3, slender: 1e-3, hole: 0.0 };
+const BODY: MendSettings = MendSettings { tolerance: 1e-6, crumb: 0.0, slender: 0.0, hole: 1.0 };
 
 #[test]
 fn a_sound_mesh_comes_back_as_it_was() {
@@ -120,4 +122,52 @@ fn bodies_are_closed_and_crumbs_are_left_out() {
     let mended = mend(&positions, &faces, &CLOTH);
     assert_eq!(mended.counts.crumbs, 1);
     assert_eq!(mended.image[n as usize], None);
+}
+
+/// A flat triangle on a border has nothing across to be joined with.
+#[test]
+fn a_flat_triangle_on_a_border_is_left_out() {
+    // A house whose floor is a hair below its middle.
+    let corners = [[0.0, 0.0], [2.0, 0.0], [1.0, 0.02], [0.0, 1.0], [2.0, 1.0]];
+    let positions: Vec<Vec3> = corners.iter().map(|[x, y]| Vec3::new(*x, *y, 0.0)).collect();
+    let faces = [[0, 1, 2], [0, 2, 3], [2, 1, 4], [2, 4, 3]];
+    let mended = mend(&positions, &faces, &MendSettings { slender: 0.03, ..CLOTH });
+    assert_eq!(mended.faces, faces[1..]);
+    assert_eq!(mended.positions, positions, "no vertex is lost");
+    assert_eq!(mended.counts.words(), ["1 flat triangles on a border left out"]);
+    // Thick enough, it stays.
+    assert_eq!(mend(&positions, &faces, &MendSettings { slender: 0.005, ..CLOTH }).faces, faces);
+}
+
+/// Noise may move a vertex across an edge: its face then lies upside down.
+#[test]
+fn a_face_that_lies_upside_down_is_unfolded() {
+    // A star of six triangles, one more outside each; the middle moved across the first side.
+    let around = |radius: f64, turn: f64| {
+        let (sin, cos) = (turn * std::f64::consts::FRAC_PI_3).sin_cos();
+        Vec3::new(radius * cos, radius * sin, 0.0)
+    };
+    let mut positions = vec![around(1.0, 0.5)];
+    positions.extend((0..6).map(|k| around(1.0, f64::from(k))));
+    positions.extend((0..6).map(|k| around(1.8, f64::from(k) + 0.5)));
+    let mut faces = Vec::new();
+    for k in 0..6 {
+        let (a, b) = (1 + k, 1 + (k + 1) % 6);
+        faces.extend([[0, a, b], [b, a, 7 + k]]);
+    }
+    assert_eq!(inverted_faces(&positions, &faces), [0]);
+    let settings = MendSettings { slender: 0.03, ..CLOTH };
+    let mended = mend(&positions, &faces, &settings);
+    assert_eq!(mended.counts, MendCounts { flipped: 1, ..MendCounts::default() });
+    assert!(inverted_faces(&mended.positions, &mended.faces).is_empty());
+    assert_eq!(mended.positions, positions, "vertices stay where they are");
+    assert!(is_surface(mended.positions.len(), &mended.faces));
+    // A crease of the cloth is meant.
+    let mesh = generate::rectangle(1.0, 1.0, 8, 8, Default::default());
+    let creased: Vec<Vec3> = mesh
+        .positions
+        .iter()
+        .map(|p| if p.x > 0.0 { Vec3::new(-p.x, p.y, 1e-3) } else { *p })
+        .collect();
+    assert_eq!(mend(&creased, mesh.faces(), &settings).faces, mesh.faces());
 }

@@ -10,11 +10,17 @@ use toile_energy::Curvature;
 use toile_geometry::Vec3;
 use toile_solve::{EigenSettings, SolveError, lowest_mode};
 
-use super::{BARRIER, Exact, Step, TOLERANCE, Watch};
+use super::{BARRIER, Exact, FLOOR, LEAST_FLOOR, Step, TOLERANCE, Watch};
 use crate::InverseError;
 
 /// Steps on the way at most.
-pub(super) const ROUNDS: usize = 12;
+pub(super) const ROUNDS: usize = 30;
+/// Steps after which a lowest eigenvalue that has not come nearer to zero by [`NEARER`] in the last [`LATELY`] steps is not worth more.
+const EARLY: usize = 12;
+const LATELY: usize = 4;
+const NEARER: f64 = 0.6;
+/// How much more is asked of a rest shape that proved too soft to stay.
+const STEADIER: f64 = 4.0;
 /// Modes that are raised together at most.
 const MODES: usize = 8;
 /// Least part of a step worth taking.
@@ -125,7 +131,8 @@ impl Exact {
         let start = self.point();
         let mut most = 1.0f64;
         let mut best = (f64::NEG_INFINITY, self.point());
-        for _ in 0..rounds {
+        let mut bests = Vec::new();
+        for round in 0..rounds {
             let Some((value, mode)) = self.lowest()? else { break };
             if value >= self.floor {
                 return Ok(true);
@@ -141,7 +148,9 @@ impl Exact {
                 self.return_to(best.1.clone());
                 most *= 0.5;
             }
-            if most < LEAST_PART || self.stopped {
+            bests.push(best.0);
+            let slow = round >= EARLY && best.0 < NEARER * bests[round - LATELY];
+            if most < LEAST_PART || slow || self.stopped {
                 break;
             }
             let Some((dx, drest, dforces)) = self.raise()? else { break };
@@ -154,8 +163,24 @@ impl Exact {
                 most *= 0.5;
             }
         }
-        self.return_to(start);
-        Ok(false)
+        let enough = best.0 >= LEAST_FLOOR / FLOOR * self.floor;
+        self.return_to(if enough { best.1 } else { start });
+        Ok(enough)
+    }
+
+    /// Raises the lowest eigenvalue well above what counts as stable; whether it rose.
+    pub(crate) fn steadier(&mut self, watch: &mut Watch<'_>) -> Result<bool, InverseError> {
+        let Some((before, _)) = self.lowest()? else { return Ok(false) };
+        let (floor, start) = (self.floor, self.point());
+        self.floor = (STEADIER * floor).max(STEADIER * before);
+        let raised = self.steady(ROUNDS, watch)?;
+        self.floor = floor;
+        let after = if raised { self.lowest()?.map_or(before, |l| l.0) } else { before };
+        if after < 2.0 * before {
+            self.return_to(start);
+            return Ok(false);
+        }
+        Ok(true)
     }
 
     /// The shortest step that brings the quotients of all modes above the least one that counts as stable.

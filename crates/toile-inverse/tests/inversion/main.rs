@@ -1,4 +1,5 @@
 //! Targets whose rest shape is known, and garments held by friction.
 
 mod flat;
+mod sewn;
 mod skirt;

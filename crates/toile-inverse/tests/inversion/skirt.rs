@@ -171,6 +171,17 @@ fn a_skirt_in_the_air_is_refused_with_its_distance() {
     garment.colliders.pop();
     let found = invert(&garment, &InverseSettings::default(), |_| true);
     assert!(matches!(found, Err(InverseError::Unheld { size: 960, .. })), "{:?}", found.err());
+    assert!(!found.err().unwrap().to_string().contains("one unit"));
+}
+
+#[test]
+fn a_skirt_in_centimetres_on_a_body_in_metres_is_asked_for_its_unit() {
+    let mut garment = Skirt::default().garment(FELT, 0.05, 0.7).unwrap();
+    garment.shells[0].positions.iter_mut().for_each(|p| *p *= 100.0);
+    let body = Collider::fixed(Shape::sphere(Vec3::zeros(), 0.3).unwrap());
+    garment.colliders = vec![body.with_friction(0.5).unwrap()];
+    let said = invert(&garment, &InverseSettings::default(), |_| true).err().unwrap().to_string();
+    assert!(said.contains("are both in one unit"), "{said}");
 }
 
 /// A sheet of felt on a slope.

@@ -1,5 +1,8 @@
-use toile_geometry::{Vec3, generate};
-use toile_sim::{Stitch, close_seams, tied_vertices};
+use toile_geometry::{Topology, Vec3, generate};
+use toile_sim::{
+    ModelBuilder, Shell, ShellMaterial, Stitch, close_seams, equilibrium, sewn_edges, tied_vertices,
+};
+use toile_solve::NewtonSettings;
 
 fn stitch(vertex: u32, a: u32, b: u32, weight: f64) -> Stitch {
     Stitch { vertex, edge: [a, b], weight }
@@ -56,4 +59,118 @@ fn seams_close_by_the_shortest_way() {
     close_seams(&mut y, &seams, &held);
     assert_eq!(y[..n as usize], before[..n as usize]);
     assert!(seams.iter().all(|s| s.opening(&y).norm() < 1e-15));
+}
+
+/// Two strips sewn along x = 0, of `left` and `right` edges there, every vertex of the left to the right; stitches, and the mesh.
+fn sewn_strips(left: usize, right: usize, mirrored: bool) -> (Topology, Vec<Vec3>, Vec<Stitch>) {
+    let mut x = Vec::new();
+    let mut faces = Vec::new();
+    for (count, side) in [(left, -1.0), (right, 1.0)] {
+        let base = x.len() as u32;
+        for k in 0..=count {
+            let y = k as f64 / count as f64;
+            x.extend([Vec3::new(0.0, y, 0.0), Vec3::new(side, y, 0.0)]);
+        }
+        for k in 0..count as u32 {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|m| base + 2 * k + m);
+            let turn = |f: [u32; 3]| if (side < 0.0) != mirrored { [f[0], f[2], f[1]] } else { f };
+            faces.extend([[a, b, c], [b, d, c]].map(turn));
+        }
+    }
+    let base = 2 * (left as u32 + 1);
+    let stitches = (0..=left).map(|k| {
+        let at = k as f64 * right as f64 / left as f64;
+        let e = (at.floor() as usize).min(right - 1);
+        let edge = [e, e + 1].map(|m| base + 2 * m as u32);
+        stitch(2 * k as u32, edge[0], edge[1], at - e as f64)
+    });
+    let stitches = stitches.collect();
+    (Topology::new(x.len(), faces).unwrap(), x, stitches)
+}
+
+#[test]
+fn a_seam_joins_all_of_both_borders() {
+    for (left, right) in [(4, 4), (3, 7), (7, 3), (1, 5), (2, 3)] {
+        let (topology, x, mut stitches) = sewn_strips(left, right, left % 2 == 0);
+        let found = sewn_edges(&topology, &stitches);
+        let edge = |[_, a, b]: [u32; 3]| x[b as usize].y - x[a as usize].y;
+        let whole: f64 = found.iter().map(|s| s.part * edge(s.faces[0]).abs()).sum();
+        assert!((whole - 1.0).abs() < 1e-12, "{left} and {right}: {whole} of the seam");
+        for s in &found {
+            // The middles meet, and each apex is on its side.
+            let middle =
+                |[_, a, b]: [u32; 3], t: f64| x[a as usize].y * (1.0 - t) + x[b as usize].y * t;
+            let [first, second] = [0, 1].map(|k| middle(s.faces[k], s.middle[k]));
+            assert!((first - second).abs() < 1e-12, "{first} and {second}");
+            let [c, d] = [0, 1].map(|k| x[s.faces[k][0] as usize].x);
+            assert_eq!(c * d, -1.0);
+        }
+        // Stitches that say the same from the other side add nothing.
+        if left == right {
+            let again = stitches.clone();
+            stitches.extend(again.iter().map(|s| stitch(s.edge[0], s.vertex, s.vertex, 0.0)));
+            assert_eq!(sewn_edges(&topology, &stitches).len(), found.len());
+        }
+    }
+}
+
+#[test]
+fn cloth_bends_across_a_seam_as_if_it_were_one_piece() {
+    // A strip clamped at one end, sewn in the middle: the tip sinks as that of a strip without seam, not to the ground.
+    let material = ShellMaterial::isotropic(1e5, 0.3, 2e-3);
+    let (width, half, n) = (0.02, 0.04, 4);
+    let whole = generate::rectangle(2.0 * half, width, 2 * n, 2, Default::default());
+    let mut x = Vec::new();
+    let mut faces = Vec::new();
+    for side in [0.0, half] {
+        let part = generate::rectangle(half, width, n, 2, Default::default());
+        let base = x.len() as u32;
+        let from = part.positions.iter().map(|p| p.x).fold(f64::MAX, f64::min);
+        x.extend(part.positions.iter().map(|p| p + Vec3::x() * (side - from)));
+        faces.extend(part.topology.faces().iter().map(|f| f.map(|v| base + v)));
+    }
+    let count = x.len() / 2;
+    let mut seams = Vec::new();
+    for a in 0..count {
+        let meets = |b: &usize| (x[*b] - x[a]).norm() < 1e-9;
+        seams.extend(
+            (count..x.len()).find(meets).map(|b| stitch(a as u32, b as u32, b as u32, 0.0)),
+        );
+    }
+    assert_eq!(seams.len(), 3);
+    let sink = |topology: Topology, positions: Vec<Vec3>, seams: Vec<Stitch>, rest: Vec<Vec3>| {
+        let from = positions.iter().map(|p| p.x).fold(f64::MAX, f64::min);
+        let clamp = (0..positions.len() as u32)
+            .filter(|&v| positions[v as usize].x < from + 1.01 * half / n as f64)
+            .collect();
+        let tip = (0..positions.len()).max_by(|&a, &b| positions[a].x.total_cmp(&positions[b].x));
+        let shell = Shell {
+            topology,
+            positions,
+            rest_positions: rest,
+            material,
+            areal_density: 0.2,
+            pins: clamp,
+            seams,
+        };
+        let mut builder = ModelBuilder::new();
+        shell.add_to(&mut builder, Vec3::new(0.0, 0.0, -9.81)).unwrap();
+        let model = builder.build().unwrap();
+        let found =
+            equilibrium(&model, model.start(), &NewtonSettings::default(), |_| true).unwrap();
+        assert!(found.certificate.certified, "{}", found.certificate.reason);
+        -model.positions(&found.state)[tip.unwrap()].z
+    };
+    let one =
+        sink(whole.topology.clone(), whole.positions.clone(), vec![], whole.positions.clone());
+    let topology = Topology::new(x.len(), faces).unwrap();
+    // The second panel as it is sewn, and elsewhere in a pattern, turned half round.
+    let turned =
+        |(v, p): (usize, &Vec3)| if v < count { *p } else { Vec3::new(1.0 - p.x, 1.0 - p.y, 0.0) };
+    let pattern: Vec<Vec3> = x.iter().enumerate().map(turned).collect();
+    for rest in [x.clone(), pattern] {
+        let sewn = sink(topology.clone(), x.clone(), seams.clone(), rest);
+        assert!((sewn / one - 1.0).abs() < 0.15, "sewn {sewn} m, in one piece {one} m");
+    }
+    assert!(one > 0.1 * half, "{one} m");
 }
