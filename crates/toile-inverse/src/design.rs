@@ -82,9 +82,10 @@ impl InverseStep {
 }
 
 /// Parts of the time after which ways to a result are to end: balancing the target under all of its weight in one go, holding it or a part
-/// of its weight otherwise, reaching it under the full weight, coming to rest anywhere near it, getting nearer, judging what was found.
+/// of its weight otherwise, following it under the full weight, reaching it that way, coming to rest anywhere near it, getting nearer, judging what was found.
 const AT_ONCE: f64 = 0.7;
 pub(crate) const HOLD: f64 = 0.3;
+pub(crate) const FOLLOW: f64 = 0.42;
 pub(crate) const REACH: f64 = 0.5;
 pub(crate) const REST: f64 = 0.8;
 pub(crate) const NEAR: f64 = 0.85;
@@ -229,7 +230,8 @@ pub fn invert_shown(
     let sticky = pressed.iter().all(|c| c.friction > 0.0);
     let mut starts = Vec::new();
     let mut unheld = None;
-    let drawn = |rest| Start { rest, shape: touched.clone(), contacts: contacts.clone() };
+    let drawn =
+        |rest| Start { rest, shape: touched.clone(), contacts: contacts.clone(), balanced: false };
     let far = |within: f64| carried && sticky && within < FAR;
     let hold =
         |exact: &Exact, watch: &mut Watch<'_>| -> Result<(Judged, Vec<Vec3>), InverseError> {

@@ -45,6 +45,8 @@ pub(crate) struct Start {
     pub(crate) shape: Vec<Vec3>,
     /// What holds it there.
     pub(crate) contacts: Vec<Carrying>,
+    /// Whether it is known to be in balance there, forces inside their cones.
+    pub(crate) balanced: bool,
 }
 
 impl Found {
@@ -95,14 +97,16 @@ impl Ground<'_> {
         watch: &mut Watch<'_>,
     ) -> Result<Option<Found>, InverseError> {
         let mut best: Option<Found> = None;
-        for (k, Start { rest, shape, contacts }) in starts.iter().enumerate() {
+        for (k, Start { rest, shape, contacts, balanced }) in starts.iter().enumerate() {
             // What takes long must not keep the next from being tried.
             let share = (k + 1) as f64 / starts.len() as f64;
             self.until.set(REACH + share * (REST - REACH));
             if best.is_some() && !watch(Phase::Match, 0, 1.0, 0.0, 0) {
                 continue;
             }
-            let found = self.rest_with(rest, shape, shape, contacts, watch)?;
+            // What rests there already must not be let go: a little of the friction is taken from cloth that moves.
+            let far = self.far && !balanced;
+            let found = self.rest_with(rest, shape, shape, contacts, far, watch)?;
             best = match (found, best) {
                 (Some(f), Some(b)) if !f.better_than(&b) => Some(b),
                 (Some(f), _) => Some(f),
@@ -127,7 +131,8 @@ impl Ground<'_> {
                 break;
             };
             let start = now.judged.equilibrium.clone();
-            let Some(next) = self.rest_with(&rest, &shape, &start, &contacts, watch)? else {
+            let Some(next) = self.rest_with(&rest, &shape, &start, &contacts, self.far, watch)?
+            else {
                 break;
             };
             let gained = self.away(&next) <= (1.0 - GAIN) * self.away(now);
@@ -170,13 +175,14 @@ impl Ground<'_> {
     }
 
     /// Where the garment rests with a rest shape: near `shape` with its contacts stuck if they hold, else where it comes to when it is let go at
-    /// `start`.
+    /// `start`; that first where it is `far`.
     fn rest_with(
         &self,
         rest: &[Vec3],
         shape: &[Vec3],
         start: &[Vec3],
         contacts: &[Carrying],
+        far: bool,
         watch: &mut Watch<'_>,
     ) -> Result<Option<Found>, InverseError> {
         let without_drift = InverseSettings { drift_time: 0.0, ..*self.settings };
@@ -184,7 +190,7 @@ impl Ground<'_> {
         let part = 0.95 * self.settings.cone_part;
         let layers = contacts.iter().filter(|c| c.contact.key.between_layers()).count();
         // A long way is gone sooner in motion than from one balance to the next.
-        if self.far && layers <= MOST_LAYERS && !garment.colliders.is_empty() {
+        if far && layers <= MOST_LAYERS && !garment.colliders.is_empty() {
             let mut moved = |part: f64, speed: f64| watch(Phase::Settle, 0, part, speed, 0);
             let resting = settle(garment, start, rest, part, self.size, false, &mut moved)?;
             if let Some(resting) = resting {

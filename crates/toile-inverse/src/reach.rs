@@ -5,6 +5,7 @@
 
 use toile_geometry::Vec3;
 
+use crate::design::{FOLLOW, REACH};
 use crate::exact::Exact;
 use crate::judge::tie_stiffness;
 use crate::nearest::{Ground, Start, Watch};
@@ -69,6 +70,7 @@ impl Ground<'_> {
             rest: positions(&search.rest),
             shape: positions(&search.x),
             contacts: contacts.iter().filter(held).copied().collect(),
+            balanced: false,
         };
         let distance = search.merit.distance;
         if distance > LONGEST_WAY * self.size || !watch(Phase::Match, 0, 1.0, distance, 0) {
@@ -79,7 +81,13 @@ impl Ground<'_> {
             show(rest);
             watch(Phase::Match, steps, 1.0, distance, 0)
         };
+        // A part of the way with true cones is worth more than all of it without.
+        self.until.set(FOLLOW);
         let gone = exact.follow(&search.x, &search.rest, &forces, &mut seen)?;
+        self.until.set(REACH);
+        if gone > 0.0 {
+            exact.narrow(&mut seen)?;
+        }
         if gone >= 1.0 && exact.true_cones {
             return Ok(Reached::Target);
         }
@@ -87,7 +95,7 @@ impl Ground<'_> {
         if gone > 0.0 && exact.true_cones {
             let (rest, shape) = (exact.positions(&exact.rest), exact.positions(&exact.x));
             let contacts = exact.carrying(contacts);
-            starts.insert(0, Start { rest, shape, contacts });
+            starts.insert(0, Start { rest, shape, contacts, balanced: true });
         }
         Ok(Reached::Near(starts))
     }

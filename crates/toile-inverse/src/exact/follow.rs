@@ -13,7 +13,7 @@ use super::{BARRIER, Exact, TOLERANCE, Watch};
 use crate::InverseError;
 
 /// Factorisations at most: on the way, and while cones narrow.
-const MOST_STEPS: [usize; 2] = [400, 300];
+const MOST_STEPS: [usize; 2] = [800, 300];
 /// Least part of the way worth going.
 const LEAST_STEP: f64 = 1e-3;
 /// Factorisations of one step after which the next is no longer.
@@ -24,7 +24,7 @@ const WIDENED: f64 = 1.0;
 
 impl Exact {
     /// Goes from an equilibrium `x` with the rest shape `rest` under the full weight, its contacts where the target has them and carrying
-    /// `forces` \[N\], towards the target; the part of the way that was gone, which is where the search is then.
+    /// `forces` \[N\], towards the target; the part of the way that was gone, which is where the search is then, with wider cones than the true ones.
     pub(crate) fn follow(
         &mut self,
         x: &State,
@@ -45,13 +45,18 @@ impl Exact {
         self.widen();
         let way = self.way();
         let none = vec![0.0; self.contacts.len()];
-        let gone = self.walk(&way, &none, self.steps + MOST_STEPS[0], watch)?;
-        // There, cones become the true ones.
+        self.true_cones = false;
+        self.walk(&way, &none, self.steps + MOST_STEPS[0], watch)
+    }
+
+    /// Narrows the cones to the true ones where the way ended; [`Exact::true_cones`] says whether that went well.
+    pub(crate) fn narrow(&mut self, watch: &mut Watch<'_>) -> Result<(), InverseError> {
+        self.stopped = false;
         let widened: Vec<f64> = self.contacts.iter().map(|c| c.shift).collect();
         let still = vec![0.0; self.model.len()];
         let narrowed = self.walk(&still, &widened, self.steps + MOST_STEPS[1], watch)?;
         self.true_cones = narrowed >= 1.0;
-        Ok(gone)
+        Ok(())
     }
 
     /// Goes a way with the shape while cones narrow by what they are widened, over stable points only; the part that was gone.
