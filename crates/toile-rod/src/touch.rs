@@ -142,6 +142,11 @@ impl Pair {
         self.gap - self.gap.clamp(-self.slack, self.slack)
     }
 
+    /// Which fibres meet.
+    fn fibres(&self) -> (usize, Option<usize>) {
+        (self.first.fibre, self.second.map(|s| s.fibre))
+    }
+
     pub(crate) fn sides(&self) -> impl Iterator<Item = &Side> {
         std::iter::once(&self.first).chain(&self.second)
     }
@@ -202,7 +207,8 @@ pub(crate) fn find(
         map_items(sites, GRAIN, on_colliders).into_iter().flatten().collect();
     if let Some(friction) = fibre_friction {
         let mut between = between_fibres(fibres, sites, friction, h);
-        between.sort_unstable_by_key(|p| p.key);
+        // Pairs of the same two fibres together, whatever else each of them touches.
+        between.sort_unstable_by_key(|p| (p.fibres(), p.key));
         match known {
             Some(known) => pairs.extend(thinned(between, fibres, sites, known)),
             None => pairs.append(&mut between),
@@ -235,18 +241,24 @@ fn thinned(
     sites: &[Sites],
     known: &dyn Fn(&FibreContactKey) -> bool,
 ) -> Vec<Pair> {
-    let who = |p: &Pair| (p.first.fibre, p.second.map_or(0, |s| s.fibre));
+    let element = |side: &Side| {
+        let points = &sites[side.fibre].points;
+        let i = side.point.min(points.len() - 2);
+        (points[i + 1] - points[i]).norm()
+    };
     let reach = |p: &Pair| {
-        let one = |side: &Side| {
-            let points = &sites[side.fibre].points;
-            let i = side.point.min(points.len() - 2);
-            let element = (points[i + 1] - points[i]).norm();
-            (ONE_PLACE * element).max(2.0 * fibres[side.fibre].radius)
-        };
+        let one = |side: &Side| (ONE_PLACE * element(side)).max(2.0 * fibres[side.fibre].radius);
         p.sides().map(one).fold(0.0, f64::max)
     };
+    // Within a diameter along both fibres: on two sides of a joint, say. Normals may differ much there, but only because elements are straight.
+    let beside = |a: &Pair, b: &Pair| {
+        a.sides().zip(b.sides()).all(|(a, b)| {
+            let apart = a.point as f64 + a.weight - b.point as f64 - b.weight;
+            apart.abs() * element(a).min(element(b)) <= 2.0 * fibres[a.fibre].radius
+        })
+    };
     let mut out: Vec<Pair> = Vec::with_capacity(pairs.len());
-    for group in pairs.chunk_by(|a, b| who(a) == who(b)) {
+    for group in pairs.chunk_by(|a, b| a.fibres() == b.fibres()) {
         let from = out.len();
         let seen = |p: &Pair| p.gap - if known(&p.key) { CLEARLY * p.slack } else { 0.0 };
         let mut order: Vec<(f64, &Pair)> = group.iter().map(|p| (seen(p), p)).collect();
@@ -254,7 +266,8 @@ fn thinned(
         for (_, pair) in order {
             let near = reach(pair);
             let same = |kept: &Pair| {
-                (kept.point - pair.point).norm() <= near && kept.normal.dot(&pair.normal) > ONE_SIDE
+                let close = (kept.point - pair.point).norm() <= near;
+                close && kept.normal.dot(&pair.normal) > ONE_SIDE || beside(kept, pair)
             };
             if !out[from..].iter().any(same) {
                 out.push(pair.clone());
