@@ -415,6 +415,8 @@ pub fn invert_contacts(
     let notes = roots_inside(&assembly);
     let thinnest = fibres.iter().map(|f| f.drawn.radius).fold(f64::INFINITY, f64::min);
     let closing = assembly.close_gaps(MEANT * thinnest).map_err(failed)?;
+    // Small overlaps were opened; what is still inside goes through.
+    outside(&assembly, |f| fibres[f].drawn.name.clone())?;
     let found = assembly.invert(&Prior::Shape).map_err(failed)?;
     let certificates = found.certificates.iter().cloned();
     for ((fibre, natural), certificate) in fibres.iter_mut().zip(&found.natural).zip(certificates) {

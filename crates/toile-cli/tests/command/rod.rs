@@ -295,6 +295,16 @@ fn hair_of_all_sorts_is_answered_in_words() {
             "start inside a collider",
         ),
         ("v 0 0 0.15\nv 0.01 0 0.05\nv 0 0 -0.2\nl 1 2 3\n", "simulate", 2, "inside collider 0"),
+        ("v 0 0 0.15\nv 0.01 0 0.05\nv 0 0 -0.2\nl 1 2 3\n", "invert", 2, "inside collider 0"),
+        ("v 0 0 0.05\nv 0 0 0.06\nv 0.01 0 0.065\nl 1 2 3\n", "simulate", 0, "never touch it"),
+        (
+            "v 0 0 0.15\nv 0.02 0 0.2\nl 1 2\nv 0 0 0.15\nv 0.02 0 0.2\nl 3 4\n",
+            "simulate",
+            0,
+            "exact copies",
+        ),
+        // Back on itself: no rod of a few elements does that.
+        ("v 0 0 0.15\nv 0 0 0.25\nv 0 0 0.16\nl 1 2 3\n", "invert", 1, "are not what was drawn"),
         (good, "simulate", 0, ""),
     ] {
         folder.write("hair.obj", hair);
