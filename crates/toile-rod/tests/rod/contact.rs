@@ -252,7 +252,7 @@ fn fast_fibres_do_not_pass_each_other_within_a_step() {
 fn contacts_at_one_place_are_one_whatever_else_touches() {
     let bent = {
         let rod = Rod::new(Model::SuperHelix, 2, 0.2, HAIR, along_x(0.0)).unwrap();
-        let state = RodState::at_rest(vec![Vec3::new(0.0, -3.0, 0.0); rod.blocks()]);
+        let state = RodState::at_rest(vec![Vec3::new(3.0, 0.0, 0.0); rod.blocks()]);
         Fibre { rod, state, motion: ClampMotion::default(), radius: 1e-3 }
     };
     let alone = Assembly::new(vec![bent.clone()], vec![], settings(1e-3, None)).unwrap();
