@@ -1,6 +1,6 @@
 //! `toile bench hair-inverse`: natures and contact forces of hair drawn on a head, strands lying on each other.
 
-use toile::rod::{Prior, Vec3, drawn_hair};
+use toile::rod::{Assembly, Prior, Vec3, drawn_hair};
 
 use crate::args::{BenchArgs, Global};
 use crate::bench::{Clock, rounded};
@@ -31,22 +31,23 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure>
         share.borrow_mut().tell(done, "watching that it stays");
         !interrupted()
     };
-    let watched = |natures: &[Vec<Vec3>], seconds: f64| {
-        let mut held = scene.with_natures(natures)?;
+    let watched = |mut held: Assembly, seconds: f64| {
         held.settings.step.dt = STEP;
         held.settings.step.drag = 0.0;
         held.settings.tolerance = 1e-8;
         held.drift_watched(seconds, &watch)
     };
-    let drift = watched(&found.natural, args.duration.unwrap_or(WATCHED))?;
+    let clock = Clock::start();
+    let drift = watched(scene.held_by(&found)?, args.duration.unwrap_or(WATCHED))?;
+    let (watching, _) = clock.stop();
     let shapes: Vec<Vec<Vec3>> = scene.fibres.iter().map(|f| f.state.q.clone()).collect();
-    let sag = watched(&shapes, SAG)?;
+    let sag = watched(scene.with_natures(&shapes)?, SAG)?;
     share.borrow().finish();
     let not_held = found.certificates.iter().filter(|c| !c.certified).count();
     let residual = found.certificates.iter().map(|c| c.residual).fold(0.0, f64::max);
     let margin = found.certificates.iter().map(|c| c.margin).fold(f64::INFINITY, f64::min);
     let pressing = found.contacts.iter().filter(|c| c.force.norm() > 0.0).count();
-    let good = not_held == 0 && drift.is_some_and(|d| d <= MOST_DRIFT);
+    let good = not_held == 0 && found.negative_modes == 0 && drift.is_some_and(|d| d <= MOST_DRIFT);
     let line = Object::default()
         .with("fibres", count)
         .with("contacts", found.contacts.len())
@@ -58,9 +59,12 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure>
         .with("residual", residual)
         .with("cone_gap", found.cone_gap)
         .with("cone_margin", found.cone_margin)
+        .with("ways_to_fall_alone", found.alone_negative_modes)
+        .with("ways_to_fall", found.negative_modes)
         .with("fibres_not_held", not_held)
         .with("stability_margin", rounded(margin))
         .with("drift", drift)
+        .with("seconds_watching", rounded(watching))
         .with("naive_sag", sag);
     json::print(&line.line());
     Ok(if good { Outcome::Good } else { Outcome::Doubtful })

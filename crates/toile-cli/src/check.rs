@@ -114,7 +114,7 @@ fn mesh_findings(mesh: &MeshData, positions: &[Vec3], sewn: bool, report: &mut R
     let mendable = faulty && {
         let [low, high] = bounding_box(positions).unwrap_or_default();
         let tolerance = 1e-6 * (high - low).norm();
-        let settings = MendSettings { tolerance, crumb: 1e-3, slender: 0.03, hole: 0.0 };
+        let settings = MendSettings { tolerance, crumb: 1e-3, slender: 0.06, hole: 0.0 };
         let mended = mend(positions, &faces, &settings);
         let left = diagnose(&mended.positions, &mended.faces);
         let sound = left.iter().all(|p| p.severity != Severity::Error);

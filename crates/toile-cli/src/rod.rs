@@ -83,12 +83,12 @@ fn summary(drapes: &[RodDrape], out: &Path, names: &[String]) -> String {
             c.residual, c.residual_n
         );
         if let Some(stability) = c.stability {
-            let margin = c.margin;
-            let _ = writeln!(
-                text,
-                "  stability  {} 1/s²; {margin:.3} of the elastic stiffness is left",
-                digits(stability)
-            );
+            let _ = write!(text, "  stability  {} 1/s²", digits(stability));
+            // Of nodes it is not known.
+            if c.margin.is_finite() {
+                let _ = write!(text, "; {:.3} of the elastic stiffness is left", c.margin);
+            }
+            text.push('\n');
         }
     }
     if drapes.len() > 20 {

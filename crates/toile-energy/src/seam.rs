@@ -10,8 +10,8 @@ use crate::{Curvature, HingeBend, MaterialEnergy, StencilEnergy};
 /// E = ½ k f 6 L̄/(h̄₁ + h̄₂) (θ − θ̄)², which is [`HingeBend`] where the panels are one.
 ///
 /// Points (c, p, q, d, a, b): the first face is (c, p, q), the second (d, a, b), sewn along p–q and a–b over the part f of p–q. θ is the
-/// angle of the hinge (c, p, q, d): where the seam is closed, a and b lie on its edge. L̄ is the length of p–q, h̄ the altitude of each rest face over
-/// its own edge. At rest the panels may lie apart: the second face is moved along with its edge to the first before the angle θ̄ is measured, or the seam
+/// angle of the hinge (c, p, q, d), the second face moved along with its edge to the first: a seam that is still open, as those of panels that are drawn together, bends
+/// as it will when it is closed. L̄ is the length of p–q, h̄ the altitude of each rest face over its own edge. θ̄ is measured in the same way, for at rest the panels may lie apart, or the seam
 /// is pressed open, θ̄ = 0. The difference of angles is taken modulo 2π. Not finite when a face has no area.
 /// Check: `derivatives_match_dual_numbers`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,18 +43,6 @@ fn fold<T: Scalar>(difference: T) -> T {
     difference - turns * std::f64::consts::TAU
 }
 
-fn hinge(x: &Vector<18>) -> Hinge {
-    let [c, p, q, d, _, _] = points(x);
-    Hinge::new(&c, &p, &q, &d)
-}
-
-/// ∂θ/∂x of the hinge (c, p, q, d).
-fn angle_gradient(hinge: &Hinge) -> Vector<18> {
-    let mut gradient = Vector::<18>::zeros();
-    gradient.fixed_rows_mut::<12>(0).copy_from(&hinge.gradient());
-    gradient
-}
-
 impl SeamBend {
     /// The second apex, moved with its edge to the first face.
     fn moved<T: Scalar>(&self, x_bar: &Vector<18, T>) -> Vector<3, T> {
@@ -64,29 +52,58 @@ impl SeamBend {
         d + (p * (one - s) + q * s) - (a * (one - u) + b * u)
     }
 
-    fn rest_angle<T: Scalar>(&self, x_bar: &Vector<18, T>) -> T {
-        if self.pressed_open {
-            return T::zero();
-        }
-        let [c, p, q, ..] = points(x_bar);
-        dihedral_angle(&c, &p, &q, &self.moved(x_bar))
+    /// The hinge of the first face and the second, moved to it.
+    fn hinge(&self, x: &Vector<18>) -> Hinge {
+        let [c, p, q, ..] = points(x);
+        Hinge::new(&c, &p, &q, &self.moved(x))
     }
 
-    fn rest_angle_gradient(&self, x_bar: &Vector<18>) -> Vector<18> {
-        let mut gradient = Vector::<18>::zeros();
-        if self.pressed_open {
-            return gradient;
-        }
-        let [c, p, q, ..] = points(x_bar);
-        let own = Hinge::new(&c, &p, &q, &self.moved(x_bar)).gradient();
-        gradient.fixed_rows_mut::<12>(0).copy_from(&own);
-        let apex = own.fixed_rows::<3>(9).into_owned();
+    /// What the points p, q, a and b weigh in the second apex moved to the first face.
+    fn weights(&self) -> [(usize, f64); 4] {
         let [s, u] = self.middle;
-        for (node, weight) in [(1, 1.0 - s), (2, s), (4, u - 1.0), (5, -u)] {
+        [(1, 1.0 - s), (2, s), (4, u - 1.0), (5, -u)]
+    }
+
+    /// Derivative by all six points from that by the four of the hinge.
+    fn spread(&self, own: &Vector<12>) -> Vector<18> {
+        let mut gradient = Vector::<18>::zeros();
+        gradient.fixed_rows_mut::<12>(0).copy_from(own);
+        let apex = own.fixed_rows::<3>(9).into_owned();
+        for (node, weight) in self.weights() {
             let mut rows = gradient.fixed_rows_mut::<3>(3 * node);
             rows += apex * weight;
         }
         gradient
+    }
+
+    /// The same for second derivatives.
+    fn spread_hessian(&self, own: &Matrix<12, 12>) -> Matrix<18, 18> {
+        let mut rows = Matrix::<18, 12>::zeros();
+        for column in 0..12 {
+            rows.set_column(column, &self.spread(&own.column(column).into_owned()));
+        }
+        let mut hessian = Matrix::<18, 18>::zeros();
+        for row in 0..18 {
+            let spread = self.spread(&rows.row(row).transpose());
+            hessian.set_row(row, &spread.transpose());
+        }
+        hessian
+    }
+
+    fn angle<T: Scalar>(&self, x: &Vector<18, T>) -> T {
+        let [c, p, q, ..] = points(x);
+        dihedral_angle(&c, &p, &q, &self.moved(x))
+    }
+
+    fn rest_angle<T: Scalar>(&self, x_bar: &Vector<18, T>) -> T {
+        if self.pressed_open { T::zero() } else { self.angle(x_bar) }
+    }
+
+    fn rest_angle_gradient(&self, x_bar: &Vector<18>) -> Vector<18> {
+        if self.pressed_open {
+            return Vector::zeros();
+        }
+        self.spread(&self.hinge(x_bar).gradient())
     }
 
     /// f 6 L̄/(h̄₁ + h̄₂) = 3 f L̄₁/(A₁/L̄₁ + A₂/L̄₂).
@@ -133,39 +150,40 @@ impl StencilEnergy<18> for SeamBend {
     }
 
     fn value<T: Scalar>(&self, x: &Vector<18, T>, x_bar: &Vector<18, T>) -> T {
-        let [c, p, q, d, _, _] = points(x);
-        let difference = fold(dihedral_angle(&c, &p, &q, &d) - self.rest_angle(x_bar));
+        let difference = fold(self.angle(x) - self.rest_angle(x_bar));
         difference.squared() * self.factor(x_bar) * (0.5 * self.stiffness)
     }
 
     fn energy(&self, x: &Vector<18>, rest: &SeamRest) -> f64 {
-        0.5 * self.stiffness * rest.factor * fold(hinge(x).angle() - rest.theta_bar).powi(2)
+        0.5 * self.stiffness * rest.factor * fold(self.hinge(x).angle() - rest.theta_bar).powi(2)
     }
 
     fn gradient(&self, x: &Vector<18>, rest: &SeamRest) -> Vector<18> {
-        let hinge = hinge(x);
+        let hinge = self.hinge(x);
         let moment = self.stiffness * rest.factor * fold(hinge.angle() - rest.theta_bar);
-        angle_gradient(&hinge) * moment
+        self.spread(&hinge.gradient()) * moment
     }
 
     fn hessian(&self, x: &Vector<18>, rest: &SeamRest, curvature: Curvature) -> Matrix<18, 18> {
-        let hinge = hinge(x);
+        let hinge = self.hinge(x);
         let k = self.stiffness * rest.factor;
-        let g = angle_gradient(&hinge);
-        let mut h = g * g.transpose() * k;
-        if curvature == Curvature::Exact {
-            let mut part = h.fixed_view_mut::<12, 12>(0, 0);
-            part += hinge.hessian() * (k * fold(hinge.angle() - rest.theta_bar));
+        let g = self.spread(&hinge.gradient());
+        let law = g * g.transpose() * k;
+        match curvature {
+            Curvature::Exact => {
+                let bent = k * fold(hinge.angle() - rest.theta_bar);
+                law + self.spread_hessian(&(hinge.hessian() * bent))
+            }
+            Curvature::Positive => law,
         }
-        h
     }
 
     fn mixed_hessian(&self, x: &Vector<18>, x_bar: &Vector<18>) -> Matrix<18, 18> {
-        let now = hinge(x);
+        let now = self.hinge(x);
         let opened = fold(now.angle() - self.rest_angle(x_bar));
         let moment_slope = self.factor_gradient(x_bar) * opened
             - self.rest_angle_gradient(x_bar) * self.factor(x_bar);
-        angle_gradient(&now) * moment_slope.transpose() * self.stiffness
+        self.spread(&now.gradient()) * moment_slope.transpose() * self.stiffness
     }
 
     fn material_names() -> &'static [&'static str] {

@@ -6,7 +6,7 @@
 //! time 3fa47ae147ae147b
 //! fibres 2
 //! blocks 21                    then three lines: curvatures, their rates, clamp with its motion
-//! contacts 5                   one line each: kind, numbers, impulse
+//! contacts 5                   one line each: kind, numbers, force
 //! end 9f86d081884c7d65         checksum of everything above
 //! ```
 //!
@@ -61,8 +61,8 @@ pub fn text(step: usize, checkpoint: &FibreCheckpoint) -> String {
         vectors(&mut text, &fibre.rate);
         vectors(&mut text, &fibre.clamp);
     }
-    line(&mut text, format_args!("contacts {}", checkpoint.impulses.len()));
-    for (key, impulse) in &checkpoint.impulses {
+    line(&mut text, format_args!("contacts {}", checkpoint.forces.len()));
+    for (key, force) in &checkpoint.forces {
         let (kind, n) = match *key {
             FibreContactKey::Collider { fibre, point, collider } => {
                 ("collider", [fibre, point, collider, 0])
@@ -81,7 +81,7 @@ pub fn text(step: usize, checkpoint: &FibreCheckpoint) -> String {
         };
         let [a, b, c, d] = n;
         text.push_str(&format!("{kind} {a} {b} {c} {d} "));
-        push_bits(&mut text, impulse.as_slice());
+        push_bits(&mut text, force.as_slice());
         text.push('\n');
     }
     let sum = checksum(text.as_bytes());
@@ -112,10 +112,10 @@ pub fn parse_fibre_checkpoint(bytes: &[u8]) -> Result<(usize, FibreCheckpoint), 
         fibres.push(FibreMoment { q, rate, clamp });
     }
     let count = lines.section("contacts")?;
-    let mut impulses = Vec::new();
+    let mut forces = Vec::new();
     for _ in 0..count {
         let words: Vec<&str> = lines.next()?.split(' ').collect();
-        let &[kind, a, b, c, d, impulse] = &words[..] else {
+        let &[kind, a, b, c, d, force] = &words[..] else {
             return Err(lines.damaged("a contact has six words"));
         };
         let numbers: Option<Vec<u32>> = [a, b, c, d].iter().map(|n| n.parse().ok()).collect();
@@ -136,8 +136,8 @@ pub fn parse_fibre_checkpoint(bytes: &[u8]) -> Result<(usize, FibreCheckpoint), 
             }
             _ => return Err(lines.damaged("this is no contact")),
         };
-        impulses.push((key, Vec3::from_column_slice(&lines.unbits(impulse, 3)?)));
+        forces.push((key, Vec3::from_column_slice(&lines.unbits(force, 3)?)));
     }
     lines.end(bytes)?;
-    Ok((step, FibreCheckpoint { time, fibres, impulses }))
+    Ok((step, FibreCheckpoint { time, fibres, forces }))
 }

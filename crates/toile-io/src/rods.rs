@@ -306,12 +306,15 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
             .map_err(|e| scene.error_at(&key, e.to_string(), "polylines, roots first"))?;
         notes.extend(read.notes.iter().map(|n| format!("hair {i}: {n}")));
         let most = hair.most_strands.map_or(usize::MAX, |n| n as usize);
-        let mut left_out = 0;
+        let (mut left_out, mut twice) = (0, 0);
+        let mut seen = std::collections::HashSet::new();
         for (k, strand) in read.strands.iter().enumerate().take(most) {
             let Ok(curve) = drawn(strand, &axes) else {
                 left_out += 1;
                 continue;
             };
+            let bits = strand.iter().flatten().map(|x| x.to_bits());
+            twice += usize::from(!seen.insert(bits.collect::<Vec<u64>>()));
             fibres.push(DrawnFibre {
                 name: format!("hair {i}, strand {k}"),
                 curve,
@@ -333,6 +336,11 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
         }
         if left_out > 0 {
             notes.push(format!("hair {i}: {left_out} strand(s) without length were left out"));
+        }
+        if twice > 0 {
+            notes.push(format!(
+                "hair {i}: {twice} strand(s) are exact copies of others; two that lie inside each other do not touch: delete the copies"
+            ));
         }
         if left_out == read.strands.len().min(most) {
             return Err(scene.error_at(

@@ -27,7 +27,7 @@ const MEETING: f64 = 1e-6;
 const CRUMB: f64 = 1e-3;
 /// Triangles thinner than this part of their longest side are reshaped in a mesh that is mended: against them cloth is stiff beyond measure in one direction and
 /// what balances it is lost in rounding. A mesh is mended for them where they are as thin as [`ProblemKind::Sliver`] says.
-const SLENDER: f64 = 0.03;
+const SLENDER: f64 = 0.06;
 
 impl Surface {
     /// The surface of a mesh; what had to be done is noted.

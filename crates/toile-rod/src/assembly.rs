@@ -20,6 +20,7 @@ use crate::passing::{is_fast, passing};
 use crate::rod::Rod;
 use crate::rotation::Vec3;
 use crate::touch::{Pair, Sites, find};
+use crate::tree::Tree;
 
 /// Fibres to a task.
 pub(crate) const GRAIN: usize = 8;
@@ -124,14 +125,14 @@ pub struct StepTimings {
 }
 
 /// Times between calls.
-struct Laps(Instant);
+pub(crate) struct Laps(Instant);
 
 impl Laps {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self(Instant::now())
     }
 
-    fn lap(&mut self) -> f64 {
+    pub(crate) fn lap(&mut self) -> f64 {
         let now = Instant::now();
         std::mem::replace(&mut self.0, now).elapsed().as_secs_f64()
     }
@@ -194,11 +195,14 @@ pub struct Assembly {
     pub settings: AssemblySettings,
     /// Time \[s\].
     pub time: f64,
-    pub(crate) impulses: HashMap<FibreContactKey, Vec3>,
+    /// Forces of the last step \[N\], in world axes: where the next one begins, and which contacts keep their place.
+    pub(crate) forces: HashMap<FibreContactKey, Vec3>,
     /// Part of the friction that contacts may use.
     pub(crate) friction_share: f64,
     /// Which solver of the kernel finds the forces, by its name.
     pub(crate) solver: &'static str,
+    /// How fibres hang together where some grow from others.
+    pub(crate) tree: Option<Tree>,
     /// Joints from the clamp on that began inside a collider, by fibre and collider: roots are often drawn under the skin.
     embedded: HashMap<(u32, u32), u32>,
 }
@@ -247,9 +251,10 @@ impl Assembly {
             colliders,
             settings,
             time: 0.0,
-            impulses: HashMap::new(),
+            forces: HashMap::new(),
             friction_share: 1.0,
             solver: SOLVER_NAMES[1],
+            tree: None,
             embedded: HashMap::new(),
         };
         let placed: Vec<_> = out.colliders.iter().map(|c| c.at(0.0)).collect();
@@ -280,6 +285,13 @@ impl Assembly {
         fibres.len()
     }
 
+    /// Fibres that began inside a collider from end to end.
+    pub fn buried(&self) -> usize {
+        let whole = |f: usize| self.fibres[f].rod.lengths().len() as u32;
+        let inside = self.embedded.iter().filter(|(key, count)| **count == whole(key.0 as usize));
+        inside.map(|(key, _)| key.0).collect::<std::collections::BTreeSet<u32>>().len()
+    }
+
     /// The deepest place where a fibre is inside a collider by more than its radius, roots under the skin left out.
     pub fn overlap(&self) -> Option<Overlap> {
         let sites = self.sites_at_rest();
@@ -298,6 +310,9 @@ impl Assembly {
 
     /// Takes one step. Where fast fibres would pass through each other on the way it is taken in halves.
     pub fn step(&mut self) -> Result<AssemblyReport, RodError> {
+        if self.tree.is_some() {
+            return self.step_grown();
+        }
         self.step_in_parts(0)
     }
 
@@ -438,9 +453,23 @@ impl Assembly {
 
     /// Pairs that may touch within the next step.
     pub(crate) fn find(&self, sites: &[Sites]) -> Vec<Pair> {
+        let known = |key: &FibreContactKey| self.forces.contains_key(key);
+        self.find_with(sites, Some(&known))
+    }
+
+    /// The same, of several pairs at one place all.
+    pub(crate) fn find_all(&self, sites: &[Sites]) -> Vec<Pair> {
+        self.find_with(sites, None)
+    }
+
+    fn find_with(
+        &self,
+        sites: &[Sites],
+        known: Option<&dyn Fn(&FibreContactKey) -> bool>,
+    ) -> Vec<Pair> {
         let h = self.settings.step.dt;
         let own = self.settings.fibre_friction;
-        let mut pairs = find(&self.fibres, sites, &self.colliders, own, self.time + h, h);
+        let mut pairs = find(&self.fibres, sites, &self.colliders, own, self.time + h, h, known);
         if !self.embedded.is_empty() {
             pairs.retain(|pair| match pair.key {
                 FibreContactKey::Collider { fibre, point, collider } => {

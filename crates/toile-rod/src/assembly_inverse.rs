@@ -7,25 +7,28 @@
 //! min ½ rᵀ W r + bᵀ r,  r ∈ ∏ K_μ,    W = H K⁻¹ Hᵀ + γ,    b = −H K⁻¹ (∂E_load/∂q + K (q − q̄⁰)),    q̄ = q + K⁻¹ (∂E_load/∂q − Hᵀ r)
 //! ```
 //!
-//! Strictly convex, so the answer is unique; the conic kernel solves it without the De Saxcé shift, and all contacts stick.
+//! Strictly convex, so the answer is unique; the conic kernel solves it without the De Saxcé shift, and all contacts stick. Where a fibre would
+//! fall under the forces on it, γ grows at its contacts: any forces in their cones give an equilibrium, and smaller ones a steadier one.
 //! Reference: Derouet-Jourdan, Bertails-Descoubes, Daviet and Thollot 2013; Bertails-Descoubes 2017, §4.3.
 
 use toile_cone::{
-    Auto, DENSE_LIMIT, GaussSeidel, Law, Problem, Settings, Solution, Solver, Status, project_cone,
+    Auto, BlockSparseOperator, DENSE_LIMIT, GaussSeidel, Law, Problem, Settings, Solution, Solver,
+    Status, project_cone,
 };
 
 use toile_num::parallel::{map_items, try_map};
 
 use crate::RodError;
 use crate::assembly::{Assembly, Fibre, FibreContact, GRAIN};
-use crate::certificate::{RodCertificate, certify_held};
+use crate::certificate::{CERTIFIED_RESIDUAL, RodCertificate, certify_held};
 use crate::chain::Chain;
 use crate::delassus::Delassus;
 use crate::forms::{Mix, Shape};
 use crate::motion::ClampMotion;
 use crate::rod::Loads;
 use crate::rotation::Vec3;
-use crate::touch::Sites;
+use crate::settle::Held;
+use crate::touch::{Pair, Sites};
 
 /// γ over the mean diagonal of W: makes the problem strictly convex and moves forces in the ninth digit.
 const REGULARISATION: f64 = 1e-9;
@@ -37,8 +40,16 @@ const USED: f64 = 0.9;
 /// give an exact equilibrium; optimality only decides how near the natural shapes are to the wish.
 const TOLERANCE: [f64; 2] = [1e-10, 1e-5];
 
-/// Gap over radius up to which two things touch.
-const CLOSED: f64 = 0.02;
+/// Least part of its elastic stiffness that a fibre should keep under the forces on it.
+const STEADY: f64 = 0.05;
+
+/// Price of the forces on fibres that keep less, over what forces cost anyway; its growth, and how often it may grow.
+const FIRST_PRICE: f64 = 0.1;
+const DEARER: f64 = 3.0;
+const PRICES: usize = 8;
+
+/// Part of the largest force below which a contact holds nothing.
+const PRESSES: f64 = 1e-9;
 
 /// Steps between looks at how far a watched assembly has gone.
 const LOOK: usize = 20;
@@ -75,19 +86,28 @@ pub struct AssemblyInversion {
     pub sweeps: usize,
     /// Whether each fibre holds its shape, with the contact forces on it.
     pub certificates: Vec<RodCertificate>,
+    /// Ways for fibres to fall if the forces on them were dead loads.
+    pub alone_negative_modes: usize,
+    /// Those of them that contacts which press and stick do not stop.
+    pub negative_modes: usize,
 }
 
 /// Forces that stick and bring natural shapes nearest to the wish.
-fn sticking(delassus: &Delassus, b: &[f64], mu: &[f64]) -> Result<Solution, RodError> {
+fn sticking(
+    w: &BlockSparseOperator<3>,
+    b: &[f64],
+    mu: &[f64],
+    start: Option<&[f64]>,
+) -> Result<Solution, RodError> {
     let failed = |_| RodError::NotFinite { what: "contact problem" };
-    let problem = Problem::new(&delassus.w, b, mu).map_err(failed)?.with_law(Law::SecondOrderCone);
+    let problem = Problem::new(w, b, mu).map_err(failed)?.with_law(Law::SecondOrderCone);
     let small = b.len() <= DENSE_LIMIT;
     let settings = Settings {
         tolerance: TOLERANCE[usize::from(!small)],
         max_iterations: if small { 2000 } else { 400 },
         ..Settings::default()
     };
-    let found = GaussSeidel::default().solve(&problem, None, &settings, &|_, _| true);
+    let found = GaussSeidel::default().solve(&problem, start, &settings, &|_, _| true);
     if found.converged() || !small {
         return Ok(found);
     }
@@ -109,16 +129,13 @@ struct Bent {
 impl Assembly {
     /// Finds natural curvatures and sticking contact forces for the present shape of all fibres, at rest.
     ///
-    /// Only pairs closer than a fiftieth of a radius beyond contact carry forces: through a wider gap nothing is held
+    /// Only pairs closer than a thousandth of a radius beyond contact carry forces, as in motion: through a wider gap nothing is held
     /// ([`Assembly::close_gaps`] closes it). A tenth of the friction is kept in reserve.
     pub fn invert(&self, prior: &Prior) -> Result<AssemblyInversion, RodError> {
+        self.stands_alone("inversion")?;
         let sites = self.sites_at_rest();
         let mut pairs = self.find(&sites);
-        pairs.retain(|pair| {
-            let thin =
-                pair.sides().map(|s| self.fibres[s.fibre].radius).fold(f64::INFINITY, f64::min);
-            pair.gap <= CLOSED * thin
-        });
+        pairs.retain(|pair| pair.gap <= pair.slack);
         let count = self.fibres.len();
         let bent = try_map(count, GRAIN, |f| self.bent(f, &self.fibres[f], prior))?;
         let chains: Vec<&Chain> = bent.iter().map(|b| &b.chain).collect();
@@ -146,30 +163,50 @@ impl Assembly {
             residual_n: 0.0,
             sweeps: 0,
             certificates: Vec::new(),
+            alone_negative_modes: 0,
+            negative_modes: 0,
         };
-        if count > 0 {
-            let mu: Vec<f64> = pairs.iter().map(|p| USED * p.friction).collect();
-            let found = sticking(&delassus, &b, &mu)?;
-            out.residual = found.residuals.alart_curnier;
-            out.sweeps = found.iterations;
-            for c in 0..count {
-                let force = Vec3::from_column_slice(&found.r[3 * c..3 * c + 3]);
-                r[3 * c..3 * c + 3].copy_from_slice(project_cone(mu[c], &force).as_slice());
+        let mu: Vec<f64> = pairs.iter().map(|p| USED * p.friction).collect();
+        let mut dearer = vec![0.0; count];
+        let mut start: Option<Vec<f64>> = None;
+        for round in 0..=PRICES {
+            if count > 0 {
+                let priced = if round > 0 { Some(delassus.priced(&dearer)?) } else { None };
+                let w = priced.as_ref().unwrap_or(&delassus.w);
+                let found = sticking(w, &b, &mu, start.as_deref())?;
+                (out.residual, out.sweeps) =
+                    (found.residuals.alart_curnier, out.sweeps + found.iterations);
+                for c in 0..count {
+                    let force = Vec3::from_column_slice(&found.r[3 * c..3 * c + 3]);
+                    r[3 * c..3 * c + 3].copy_from_slice(project_cone(mu[c], &force).as_slice());
+                }
+                start = Some(found.r);
+            }
+            let natures: Vec<(Vec<Vec3>, RodCertificate)> =
+                try_map(self.fibres.len(), GRAIN, |f| {
+                    let forces = delassus.joint_forces(f, sites[f].points.len(), &r);
+                    self.nature(f, &bent[f], &forces)
+                })?;
+            (out.natural, out.certificates) = natures.into_iter().unzip();
+            // Forces under which a fibre would fall alone are made dearer for it, if its nature holds it without them.
+            let loose: Vec<bool> = try_map(self.fibres.len(), GRAIN, |f| {
+                if out.certificates[f].margin >= STEADY {
+                    return Ok(false);
+                }
+                let none = vec![Vec3::zeros(); sites[f].points.len()];
+                Ok(self.nature(f, &bent[f], &none)?.1.margin >= STEADY)
+            })?;
+            let mut more = false;
+            for (c, pair) in pairs.iter().enumerate() {
+                if pair.sides().any(|s| loose[s.fibre]) && r[3 * c] > 0.0 {
+                    dearer[c] = (DEARER * dearer[c]).max(FIRST_PRICE);
+                    more = true;
+                }
+            }
+            if !more {
+                break;
             }
         }
-        let nature = |f: usize| {
-            let (rod, q) = (&self.fibres[f].rod, &self.fibres[f].state.q);
-            let forces = delassus.joint_forces(f, sites[f].points.len(), &r);
-            let by_contact = chains[f].solve_joint_forces(&forces);
-            let sum = |((q, l), d): ((&Vec3, &Vec3), Vec3)| q + l - d;
-            let natural: Vec<Vec3> =
-                q.iter().zip(&bent[f].by_load).zip(by_contact).map(sum).collect();
-            let rod = rod.clone().with_rest(&natural)?;
-            let loads = Loads::weight(rod.section(), self.settings.gravity);
-            Ok((natural, certify_held(&rod, q, &loads, &forces)?))
-        };
-        let natures: Vec<(Vec<Vec3>, RodCertificate)> = try_map(self.fibres.len(), GRAIN, nature)?;
-        (out.natural, out.certificates) = natures.into_iter().unzip();
         out.residual_n = out.certificates.iter().map(|c| c.residual_n).fold(0.0, f64::max);
         let largest = r.chunks(3).map(|r| Vec3::from_column_slice(r).norm()).fold(0.0, f64::max);
         for (c, pair) in pairs.iter().enumerate() {
@@ -185,7 +222,60 @@ impl Assembly {
             let status = if r.norm() > 0.0 { Status::Stick } else { Status::TakeOff };
             out.contacts.push(pair.contact(delassus.frame(c) * r, status));
         }
+        self.judge_together(&mut out, &sites, &pairs, &r, largest)?;
         Ok(out)
+    }
+
+    /// The nature of a fibre under contact forces at its joints, and whether it holds.
+    fn nature(
+        &self,
+        f: usize,
+        bent: &Bent,
+        forces: &[Vec3],
+    ) -> Result<(Vec<Vec3>, RodCertificate), RodError> {
+        let (rod, q) = (&self.fibres[f].rod, &self.fibres[f].state.q);
+        let by_contact = bent.chain.solve_joint_forces(forces);
+        let sum = |((q, l), d): ((&Vec3, &Vec3), Vec3)| q + l - d;
+        let natural: Vec<Vec3> = q.iter().zip(&bent.by_load).zip(by_contact).map(sum).collect();
+        let rod = rod.clone().with_rest(&natural)?;
+        let loads = Loads::weight(rod.section(), self.settings.gravity);
+        let certificate = certify_held(&rod, q, &loads, forces)?;
+        Ok((natural, certificate))
+    }
+
+    /// Whether contacts hold what would fall alone.
+    fn judge_together(
+        &self,
+        out: &mut AssemblyInversion,
+        sites: &[Sites],
+        pairs: &[Pair],
+        r: &[f64],
+        largest: f64,
+    ) -> Result<(), RodError> {
+        out.alone_negative_modes = out.certificates.iter().map(|c| c.negative_modes).sum();
+        if out.alone_negative_modes == 0 {
+            return Ok(());
+        }
+        let presses = |c: &usize| r[3 * c] > PRESSES * largest;
+        let list: Vec<usize> = (0..pairs.len()).filter(presses).collect();
+        let pressing: Vec<Pair> = list.iter().map(|c| pairs[*c].clone()).collect();
+        let forces: Vec<f64> =
+            list.iter().flat_map(|c| r[3 * c..3 * c + 3].iter().copied()).collect();
+        let held = Held::new(self, sites, &pressing, &forces)?;
+        out.negative_modes = held.negative_modes(out.alone_negative_modes);
+        if out.negative_modes > 0 {
+            return Ok(());
+        }
+        for c in &mut out.certificates {
+            if c.negative_modes > 0 && c.residual <= CERTIFIED_RESIDUAL {
+                c.certified = true;
+                c.reason = format!(
+                    "forces balance to {:.1e} of a joint's weight; alone there would be {} way(s) to fall, but contacts stick and hold it",
+                    c.residual, c.negative_modes
+                );
+            }
+        }
+        Ok(())
     }
 
     /// Weight and wish of a fibre, with its elastic stiffness factorised.
@@ -221,6 +311,13 @@ impl Assembly {
             fibre.rod = fibre.rod.clone().with_rest(q_bar)?;
             fibre.state.rate.fill(Vec3::zeros());
         }
+        Ok(out)
+    }
+
+    /// The same assembly with the natures that were found, at rest under the forces that were found: the first step begins with them.
+    pub fn held_by(&self, found: &AssemblyInversion) -> Result<Self, RodError> {
+        let mut out = self.with_natures(&found.natural)?;
+        out.forces = found.contacts.iter().map(|c| (c.key, c.force)).collect();
         Ok(out)
     }
 

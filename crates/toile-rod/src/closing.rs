@@ -1,17 +1,29 @@
 //! Drawn fibres brought into contact: small gaps closed, overlaps opened.
 //!
 //! A drawing that is a tenth of a radius off carries no force where its fibres should lean on each other. Of all changes that bring
-//! the distances of near pairs to zero the one is taken that stores the least elastic energy: δq = K⁻¹ Hᵀ λ with
-//! H K⁻¹ Hᵀ λ = −gap for the normals, a few times over because distances are not linear.
+//! the distances of near pairs to zero and open all overlaps the one is taken that stores the least elastic energy: with
+//! q = q₀ + K⁻¹ Hᵀ λ along the normals, λ solves
+//!
+//! ```text
+//! gap(q) = 0 at pairs that are to touch,    gap(q) ≥ 0 ⟂ λ ≥ 0 at all others,
+//! ```
+//!
+//! linearised a few times over because distances are not linear. Pairs that contradict each other would move fibres far for nothing, so
+//! springs pull them at first, εDλ is added to their gaps; where these stay open, pairs are left so. Then εD(λ − λ₀), with λ₀ of the last
+//! round, brings the rest home.
+
+use std::collections::{HashMap, HashSet};
 
 use toile_cone::Operator;
 use toile_num::parallel::map_items;
 
 use crate::RodError;
-use crate::assembly::{Assembly, GRAIN};
+use crate::assembly::{Assembly, FibreContactKey, GRAIN};
 use crate::chain::Chain;
 use crate::delassus::Delassus;
 use crate::forms::{Mix, Shape};
+use crate::friction::remembered;
+use crate::motion::ClampMotion;
 use crate::rod::Loads;
 use crate::rotation::Vec3;
 use crate::touch::{Pair, Sites};
@@ -21,44 +33,103 @@ use crate::touch::{Pair, Sites};
 pub struct Closing {
     /// Pairs that are in contact now.
     pub contacts: usize,
-    /// Widest gap that was closed \[m\].
+    /// Widest gap that was to be closed \[m\].
     pub gap: f64,
     /// Deepest overlap that was opened \[m\].
     pub overlap: f64,
     /// Furthest that a joint was moved \[m\].
     pub moved: f64,
-    /// What is left of gaps and overlaps \[m\].
+    /// What is left of overlaps, and of gaps that were closed \[m\].
     pub left: f64,
+    /// Pairs that were meant to touch and could not be brought together.
+    pub open: usize,
 }
 
-/// Rounds at most; the first leaves the squares of gaps over the radius of curvature.
-const ROUNDS: usize = 12;
+/// Rounds at most; those in which pairs are pulled by springs, after which the ones that are still wide open are left so; and those in
+/// which the rest is pulled home.
+const ROUNDS: usize = 60;
+const PULLED: usize = 8;
+const CLOSED: usize = 16;
+
+/// What counts as wide open then, in units of what counts as contact.
+const WIDE: f64 = 5.0;
+
+/// ε of pairs that are pulled, and of others: how a pair gives over how it gives alone.
+const PULL: f64 = 1e-2;
+const PUSH: f64 = 1e-4;
+
+/// How far a joint may go in a round, over the radius: normals turn.
+const FAR: f64 = 0.25;
+
+/// Sweeps over the pairs in a round.
+const SWEEPS: usize = 100;
+
+/// Part of what counts as contact that closing goes for.
+const FINE: f64 = 0.9;
+
+/// What is known of a pair from round to round.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tie {
+    lambda: f64,
+    /// Whether it is to touch; others only must not overlap.
+    pulled: bool,
+}
 
 impl Assembly {
-    /// Closes gaps of up to `widest` \[m\] and opens all overlaps by the least change of shape. Fibres are at rest afterwards.
+    /// Closes gaps of up to `widest` \[m\] where that takes little, and opens all overlaps, by the least change of shape. Fibres are at
+    /// rest afterwards.
     pub fn close_gaps(&mut self, widest: f64) -> Result<Closing, RodError> {
+        self.stands_alone("closing of gaps")?;
         let mut out = Closing::default();
-        let before = self.sites_at_rest();
-        let fine = 1e-3 * self.fibres.iter().map(|f| f.radius).fold(f64::INFINITY, f64::min);
         for fibre in &mut self.fibres {
             fibre.state.rate.fill(Vec3::zeros());
         }
+        let drawn: Vec<Vec<Vec3>> = self.fibres.iter().map(|f| f.state.q.clone()).collect();
+        let before = self.sites_at_rest();
+        let mut ties: HashMap<FibreContactKey, Tie> = HashMap::new();
+        // Of several pairs at one place one is to touch; none may overlap.
+        let meant: HashSet<FibreContactKey> =
+            self.find(&before).iter().filter(|p| p.gap <= widest).map(|p| p.key).collect();
         for round in 0..=ROUNDS {
             let sites = self.sites_at_rest();
-            let mut pairs = self.find(&sites);
-            pairs.retain(|p| p.gap <= widest);
-            let gap = pairs.iter().map(|p| p.gap).fold(0.0, f64::max);
-            let overlap = pairs.iter().map(|p| -p.gap).fold(0.0, f64::max);
-            if round == 0 {
-                (out.gap, out.overlap) = (gap, overlap);
+            let pairs = self.find_all(&sites);
+            let mut known: Vec<Tie> = Vec::with_capacity(pairs.len());
+            let mut left = 0.0f64;
+            out.left = 0.0;
+            for pair in &pairs {
+                let new = Tie { lambda: 0.0, pulled: round == 0 && meant.contains(&pair.key) };
+                let mut tie = remembered(&ties, &pair.key, &pairs).copied().unwrap_or(new);
+                if round == 0 && tie.pulled {
+                    (out.gap, out.overlap) = (out.gap.max(pair.gap), out.overlap.max(-pair.gap));
+                }
+                let most = match round {
+                    ..PULLED => f64::INFINITY,
+                    PULLED..CLOSED => WIDE * pair.slack,
+                    _ => pair.slack,
+                };
+                if tie.pulled && pair.gap > most {
+                    (tie.pulled, out.open) = (false, out.open + 1);
+                    tie.lambda = tie.lambda.max(0.0);
+                }
+                if pair.gap < 0.0 || tie.pulled {
+                    // In parts of what counts as contact.
+                    left = left.max(pair.gap.abs() / pair.slack);
+                    out.left = out.left.max(pair.gap.abs());
+                }
+                known.push(tie);
             }
-            (out.contacts, out.left) = (pairs.len(), gap.max(overlap));
-            if out.left <= fine || round == ROUNDS || pairs.is_empty() {
+            if left <= FINE || round == ROUNDS || pairs.is_empty() {
                 break;
             }
-            self.move_together(&sites, &pairs)?;
+            let springs = round < PULLED;
+            self.move_together(&drawn, &sites, &pairs, &mut known, springs)?;
+            ties = pairs.iter().zip(known).map(|(p, tie)| (p.key, tie)).collect();
         }
         let after = self.sites_at_rest();
+        // From now on these keep their places.
+        let pairs = self.find(&after);
+        out.contacts = pairs.iter().filter(|p| p.gap <= p.slack).count();
+        self.forces = pairs.iter().map(|p| (p.key, Vec3::zeros())).collect();
         for (a, b) in before.iter().zip(&after) {
             let moved = a.points.iter().zip(&b.points).map(|(a, b)| (a - b).norm());
             out.moved = moved.fold(out.moved, f64::max);
@@ -66,21 +137,48 @@ impl Assembly {
         Ok(out)
     }
 
-    fn move_together(&mut self, sites: &[Sites], pairs: &[Pair]) -> Result<(), RodError> {
+    /// One round: λ of the linearised problem, and the shapes that belong to it.
+    fn move_together(
+        &mut self,
+        drawn: &[Vec<Vec3>],
+        sites: &[Sites],
+        pairs: &[Pair],
+        ties: &mut [Tie],
+        springs: bool,
+    ) -> Result<(), RodError> {
         let none = Loads { per_length: Vec3::zeros(), tip: Vec3::zeros() };
         let elastic = Mix { mass: 0.0, elastic: 1.0, geometric: 0.0 };
+        let still = ClampMotion::default();
         let chains = map_items(&self.fibres, GRAIN, |_, f| {
             Shape::new(&f.rod, &f.state.q, &none, false).chain(&f.rod, elastic)
         });
+        // H (q₀ − q): what going back to the drawing would do to the distances.
+        let back = map_items(&self.fibres, GRAIN, |f, fibre| {
+            let way: Vec<Vec3> = drawn[f].iter().zip(&fibre.state.q).map(|(a, b)| a - b).collect();
+            Sites::new(fibre, &chains[f], &way, &still)
+        });
         let delassus = Delassus::new(&chains.iter().collect::<Vec<_>>(), pairs, 0.0)?;
-        let lambda = normals(&delassus, pairs);
+        let free: Vec<f64> = pairs
+            .iter()
+            .map(|p| {
+                let way: Vec3 = p.sides().map(|s| back[s.fibre].velocity(s) * s.sign).sum();
+                p.gap + p.normal.dot(&way)
+            })
+            .collect();
+        sweep(&delassus, &free, ties, springs);
+        let lambda: Vec<f64> = ties.iter().flat_map(|t| [t.lambda, 0.0, 0.0]).collect();
         let change = |f: usize, chain: &Chain| {
             chain.solve_joint_forces(&delassus.joint_forces(f, sites[f].points.len(), &lambda))
         };
         let changes = map_items(&chains, GRAIN, change);
-        for (fibre, change) in self.fibres.iter_mut().zip(changes) {
-            for (q, d) in fibre.state.q.iter_mut().zip(change) {
-                *q += d;
+        for (f, fibre) in self.fibres.iter_mut().enumerate() {
+            let to = drawn[f].iter().zip(&changes[f]).map(|(q_0, d)| q_0 + d);
+            let way: Vec<Vec3> = to.zip(&fibre.state.q).map(|(to, q)| to - q).collect();
+            let moved = chains[f].joint_velocities(&way, &still);
+            let far = moved.iter().map(|v| v.norm()).fold(0.0, f64::max);
+            let part = (FAR * fibre.radius / far).min(1.0);
+            for (q, d) in fibre.state.q.iter_mut().zip(way) {
+                *q += d * part;
             }
             fibre.rod.check_blocks(&fibre.state.q)?;
         }
@@ -88,50 +186,36 @@ impl Assembly {
     }
 }
 
-/// λ with (W λ)_N = −gap by conjugate gradients with the diagonal as preconditioner; least squares where pairs contradict.
-fn normals(delassus: &Delassus, pairs: &[Pair]) -> Vec<f64> {
-    let n = pairs.len();
-    let scale: Vec<f64> = (0..n)
-        .map(|c| delassus.w.diagonal(c)[(0, 0)])
-        .map(|d| if d > 0.0 { 1.0 / d.sqrt() } else { 0.0 })
-        .collect();
-    let (mut full, mut out) = (vec![0.0; 3 * n], vec![0.0; 3 * n]);
-    // S W_N S with a trace of the identity: redundant pairs share.
-    let mut apply = |x: &[f64], y: &mut [f64]| {
-        for c in 0..n {
-            full[3 * c] = x[c] * scale[c];
-        }
-        delassus.w.apply(&full, &mut out);
-        for c in 0..n {
-            y[c] = out[3 * c] * scale[c] + 1e-9 * x[c];
-        }
+/// (W + εD) λ = εD λ₀ − gap for the normals of pairs that are pulled, λ₀ = 0 while springs pull them; the same as an inequality, with
+/// λ ≥ 0, for the others. By sweeps back and forth.
+fn sweep(delassus: &Delassus, free: &[f64], ties: &mut [Tie], springs: bool) {
+    let from = |t: &Tie| if t.pulled && springs { 0.0 } else { t.lambda };
+    let start: Vec<f64> = ties.iter().map(from).collect();
+    // Normals only.
+    let row = |c: usize| {
+        let (columns, blocks) = delassus.w.row_blocks(c).unwrap_or_default();
+        columns.iter().zip(blocks).map(|(k, block)| (*k, block[(0, 0)])).collect::<Vec<_>>()
     };
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let mut x = vec![0.0; n];
-    let mut residual: Vec<f64> = pairs.iter().zip(&scale).map(|(p, s)| -p.gap * s).collect();
-    let mut way = residual.clone();
-    let mut product = vec![0.0; n];
-    let begun = dot(&residual, &residual);
-    let mut size = begun;
-    for _ in 0..400 {
-        if size.is_nan() || size <= 1e-12 * begun {
+    let rows: Vec<Vec<(u32, f64)>> = (0..ties.len()).map(row).collect();
+    let own: Vec<f64> = (0..ties.len()).map(|c| delassus.w.diagonal(c)[(0, 0)]).collect();
+    for _ in 0..SWEEPS {
+        let mut change = 0.0f64;
+        for c in (0..ties.len()).chain((0..ties.len()).rev()) {
+            if own[c] <= 0.0 {
+                continue;
+            }
+            let (tie, given) = (ties[c], if ties[c].pulled { PULL } else { PUSH } * own[c]);
+            let mut gap = free[c] + given * (tie.lambda - start[c]);
+            for (k, w) in &rows[c] {
+                gap += w * ties[*k as usize].lambda;
+            }
+            let new = tie.lambda - gap / (own[c] + given);
+            let new = if tie.pulled { new } else { new.max(0.0) };
+            change = change.max((new - tie.lambda).abs() * own[c]);
+            ties[c].lambda = new;
+        }
+        if change < 1e-11 {
             break;
         }
-        apply(&way, &mut product);
-        let step = size / dot(&way, &product);
-        for c in 0..n {
-            x[c] += step * way[c];
-            residual[c] -= step * product[c];
-        }
-        let next = dot(&residual, &residual);
-        for c in 0..n {
-            way[c] = residual[c] + way[c] * (next / size);
-        }
-        size = next;
     }
-    let mut lambda = vec![0.0; 3 * n];
-    for c in 0..n {
-        lambda[3 * c] = x[c] * scale[c];
-    }
-    lambda
 }

@@ -1,6 +1,6 @@
 //! How contact forces move contact points: W = Σ H A⁻¹ Hᵀ over the fibres.
 
-use toile_cone::BlockSparseOperator;
+use toile_cone::{BlockSparseOperator, Operator};
 use toile_num::parallel::map_items;
 
 use crate::RodError;
@@ -63,6 +63,21 @@ impl Delassus {
     pub(crate) fn new(chains: &[&Chain], pairs: &[Pair], lift: f64) -> Result<Self, RodError> {
         let alone = Beside { first: pairs.len(), compliance: &[], drag: 1.0 };
         Self::beside(chains, pairs, lift, &alone)
+    }
+
+    /// The same operator where a force at contact c is dearer: `dearer[c]` times the mean of its own diagonal block is added to that.
+    pub(crate) fn priced(&self, dearer: &[f64]) -> Result<BlockSparseOperator<3>, RodError> {
+        let row = |c: usize| {
+            let (columns, blocks) = self.w.row_blocks(c).unwrap_or_default();
+            let mut row: Vec<(u32, Mat3)> =
+                columns.iter().copied().zip(blocks.iter().copied()).collect();
+            if let Some(own) = row.iter_mut().find(|e| e.0 == c as u32) {
+                own.1 += Mat3::identity() * (dearer[c] * own.1.trace() / 3.0);
+            }
+            row
+        };
+        BlockSparseOperator::<3>::from_rows((0..dearer.len()).map(row).collect())
+            .map_err(|_| RodError::NotFinite { what: "contact problem" })
     }
 
     /// The same where some pairs have another side that yields as well.

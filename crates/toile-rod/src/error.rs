@@ -81,6 +81,14 @@ pub enum RodError {
         /// The joint it names.
         joint: usize,
     },
+    /// Fibres grow from each other where that is not known.
+    #[error(
+        "{what} is only known of fibres that stand alone, not of such that grow from each other"
+    )]
+    Grown {
+        /// What was asked for.
+        what: &'static str,
+    },
     /// A point of a drawn curve is not finite.
     #[error("point {point} of the curve is not a finite number; correct the file")]
     CurvePoint {

@@ -30,10 +30,10 @@ impl Assembly {
                 u += sites[side.fibre].velocity(side) * side.sign;
             }
             let mut local = delassus.frame(c).tr_mul(&u);
-            local[0] += pair.gap / h;
+            local[0] += pair.way_in() / h;
             b[3 * c..3 * c + 3].copy_from_slice(local.as_slice());
-            if let Some(impulse) = remembered(&self.impulses, &pair.key) {
-                let local = delassus.frame(c).tr_mul(impulse);
+            if let Some(force) = remembered(&self.forces, &pair.key, pairs) {
+                let local = delassus.frame(c).tr_mul(force) * h;
                 start[3 * c..3 * c + 3].copy_from_slice(local.as_slice());
             }
         }
@@ -62,23 +62,25 @@ impl Assembly {
         report.residual = found.residuals.alart_curnier;
         report.converged = found.converged();
         report.penetration = pairs.iter().map(|p| -p.gap).fold(0.0, f64::max);
-        self.impulses.clear();
+        self.forces.clear();
         for (c, pair) in pairs.iter().enumerate() {
             let local = Vec3::new(found.r[3 * c], found.r[3 * c + 1], found.r[3 * c + 2]);
-            let impulse = delassus.frame(c) * local;
-            self.impulses.insert(pair.key, impulse);
-            report.contacts.push(pair.contact(impulse / h, found.status[c]));
+            let force = delassus.frame(c) * local / h;
+            self.forces.insert(pair.key, force);
+            report.contacts.push(pair.contact(force, found.status[c]));
         }
         Ok(found.r)
     }
 }
 
-/// The impulse of a contact in the last step; one that moved past a joint is known by its neighbour's name.
-pub(crate) fn remembered<'a>(
-    impulses: &'a HashMap<FibreContactKey, Vec3>,
+/// What is known of a contact from the last step; one that moved past a joint is known by its neighbour's name, unless that
+/// neighbour is still among the `pairs` (sorted by key): forces must not be counted twice.
+pub(crate) fn remembered<'a, T>(
+    known: &'a HashMap<FibreContactKey, T>,
     key: &FibreContactKey,
-) -> Option<&'a Vec3> {
-    if let Some(found) = impulses.get(key) {
+    pairs: &[Pair],
+) -> Option<&'a T> {
+    if let Some(found) = known.get(key) {
         return Some(found);
     }
     let FibreContactKey::Fibres { first, second } = *key else { return None };
@@ -86,6 +88,8 @@ pub(crate) fn remembered<'a>(
     near.iter().find_map(|(a, b)| {
         let first = (first.0, first.1.checked_add_signed(*a)?);
         let second = (second.0, second.1.checked_add_signed(*b)?);
-        impulses.get(&FibreContactKey::Fibres { first, second })
+        let name = FibreContactKey::Fibres { first, second };
+        let found = known.get(&name)?;
+        pairs.binary_search_by_key(&name, |p| p.key).is_err().then_some(found)
     })
 }

@@ -73,7 +73,7 @@ pub fn drawn_hair(count: usize) -> Result<Assembly, RodError> {
         let old = &fibre.rod;
         fibre.rod = Rod::with_lengths(old.model(), old.lengths().to_vec(), stiff, *old.clamp())?;
     }
-    scene.impulses.clear();
+    scene.forces.clear();
     scene.time = 0.0;
     scene.close_gaps(0.05 * scene.fibres.iter().map(|f| f.radius).fold(f64::INFINITY, f64::min))?;
     Ok(scene)

@@ -24,8 +24,8 @@ pub struct FibreCheckpoint {
     pub time: f64,
     /// Every fibre.
     pub fibres: Vec<FibreMoment>,
-    /// Impulses of the last step, from which the next one starts, sorted by key.
-    pub impulses: Vec<(FibreContactKey, Vec3)>,
+    /// Forces of the last step \[N\], from which the next one starts, sorted by key.
+    pub forces: Vec<(FibreContactKey, Vec3)>,
 }
 
 impl Assembly {
@@ -49,9 +49,9 @@ impl Assembly {
                 ],
             }
         };
-        let mut impulses: Vec<_> = self.impulses.iter().map(|(k, v)| (*k, *v)).collect();
-        impulses.sort_by_key(|i| i.0);
-        FibreCheckpoint { time: self.time, fibres: self.fibres.iter().map(one).collect(), impulses }
+        let mut forces: Vec<_> = self.forces.iter().map(|(k, v)| (*k, *v)).collect();
+        forces.sort_by_key(|f| f.0);
+        FibreCheckpoint { time: self.time, fibres: self.fibres.iter().map(one).collect(), forces }
     }
 
     /// Goes on from there; the number of fibres and their unknowns must fit.
@@ -72,7 +72,7 @@ impl Assembly {
             fibre.motion = ClampMotion { velocity, acceleration, spin, spin_rate };
         }
         self.time = from.time;
-        self.impulses = from.impulses.iter().copied().collect();
+        self.forces = from.forces.iter().copied().collect();
         Ok(())
     }
 }

@@ -54,6 +54,7 @@ impl Meeting {
             point: self.point,
             normal: self.normal,
             gap: self.gap,
+            slack: 0.0,
             friction: self.friction,
             velocity: Vec3::zeros(),
             first: Side { fibre: self.fibre, point: self.segment, weight: self.along, sign: 1.0 },
@@ -110,7 +111,7 @@ impl Assembly {
 
     /// Whether there was an impulse at that place in the last step.
     pub fn knows(&self, meeting: &Meeting) -> bool {
-        self.impulses.get(&meeting.pair().key).is_some_and(|i| *i != Vec3::zeros())
+        self.forces.get(&meeting.pair().key).is_some_and(|f| *f != Vec3::zeros())
     }
 
     /// Ends a step: the fibres move with the impulses it has found.
@@ -118,7 +119,7 @@ impl Assembly {
         let change = step.change();
         self.move_by(&step.prepared, &change)?;
         let (h, mut report) = (self.settings.step.dt, step.report);
-        self.impulses.clear();
+        self.forces.clear();
         report.penetration = step.pairs.iter().map(|p| -p.gap).fold(0.0, f64::max);
         let status = match &step.delassus {
             Some(delassus) => {
@@ -131,9 +132,9 @@ impl Assembly {
             None => Vec::new(),
         };
         for (c, (pair, status)) in step.pairs.iter().zip(status).enumerate() {
-            let impulse = in_space(pair, &step.r[3 * c..3 * c + 3]);
-            self.impulses.insert(pair.key, impulse);
-            report.contacts.push(pair.contact(impulse / h, status));
+            let force = in_space(pair, &step.r[3 * c..3 * c + 3]) / h;
+            self.forces.insert(pair.key, force);
+            report.contacts.push(pair.contact(force, status));
         }
         report.contacts.sort_by_key(|c| c.key);
         Ok(report)
@@ -158,7 +159,7 @@ impl OpenStep {
         if count != expected {
             return Err(RodError::Count { what: "compliances", found: count, expected });
         }
-        // Empty before the first solution: then impulses of the last step are a better guess than none.
+        // Empty before the first solution: then forces of the last step are a better guess than none.
         let found: HashMap<FibreContactKey, Vec3> =
             self.pairs.iter().zip(self.r.chunks(3)).map(|(p, r)| (p.key, in_space(p, r))).collect();
         self.pairs.truncate(self.first);
@@ -166,10 +167,13 @@ impl OpenStep {
         self.compliance = compliance;
         self.assemble()?;
         self.r = vec![0.0; 3 * self.pairs.len()];
+        let h = assembly.settings.step.dt;
         for (c, pair) in self.pairs.iter().enumerate() {
-            let known = found.get(&pair.key);
-            if let Some(impulse) = known.or_else(|| remembered(&assembly.impulses, &pair.key)) {
-                let local = pair.frame().tr_mul(impulse);
+            let before = || {
+                remembered(&assembly.forces, &pair.key, &self.pairs[..self.first]).map(|f| f * h)
+            };
+            if let Some(impulse) = found.get(&pair.key).copied().or_else(before) {
+                let local = pair.frame().tr_mul(&impulse);
                 self.r[3 * c..3 * c + 3].copy_from_slice(local.as_slice());
             }
         }
@@ -223,7 +227,7 @@ impl OpenStep {
                 }
             }
             let mut local = delassus.frame(c).tr_mul(&u);
-            local[0] += pair.gap / h;
+            local[0] += pair.way_in() / h;
             self.b[3 * c..3 * c + 3].copy_from_slice(local.as_slice());
         }
         let mu: Vec<f64> = self.pairs.iter().map(|p| p.friction).collect();

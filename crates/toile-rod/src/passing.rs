@@ -8,7 +8,7 @@ use toile_contact::{BetweenSegments, segment_segment};
 
 use crate::assembly::Fibre;
 use crate::rotation::Vec3;
-use crate::touch::{Pair, Sites, grid_pairs, segments_of};
+use crate::touch::{Pair, Sites, TOUCHING, grid_pairs, segments_of};
 
 /// Part of the sum of the radii below which two fibres count as passing: contacts that hold keep them farther apart.
 const DEEP: f64 = 0.5;
@@ -104,6 +104,7 @@ fn one(
         point: (pa + pb) * 0.5,
         normal,
         gap,
+        slack: TOUCHING * fibres[f].radius.min(fibres[g].radius),
         friction,
         ..Pair::of_fibres((f, i, found.s), (g, k, found.t))
     })

@@ -102,6 +102,8 @@ pub(crate) struct Pair {
     /// Unit normal towards the first fibre.
     pub(crate) normal: Vec3,
     pub(crate) gap: f64,
+    /// Gap or overlap that is none \[m\].
+    pub(crate) slack: f64,
     pub(crate) friction: f64,
     /// Velocity of the collider.
     pub(crate) velocity: Vec3,
@@ -127,11 +129,22 @@ impl Pair {
             point: Vec3::zeros(),
             normal: Vec3::zeros(),
             gap: 0.0,
+            slack: 0.0,
             friction: 0.0,
             velocity: Vec3::zeros(),
             first: Side { fibre: f, point: i, weight: s, sign: 1.0 },
             second: Some(Side { fibre: g, point: k, weight: t, sign: -1.0 }),
         }
+    }
+
+    /// How far the two may come closer \[m\]; negative where they must go apart.
+    pub(crate) fn way_in(&self) -> f64 {
+        self.gap - self.gap.clamp(-self.slack, self.slack)
+    }
+
+    /// Which fibres meet.
+    fn fibres(&self) -> (usize, Option<usize>) {
+        (self.first.fibre, self.second.map(|s| s.fibre))
     }
 
     pub(crate) fn sides(&self) -> impl Iterator<Item = &Side> {
@@ -146,7 +159,8 @@ impl Pair {
     }
 }
 
-/// All pairs closer than they could come in a step of length h that ends at `time`, sorted by key.
+/// All pairs closer than they could come in a step of length h that ends at `time`, sorted by key; of several at one place one is kept, rather
+/// a `known` one, and all where nothing is said of that.
 pub(crate) fn find(
     fibres: &[Fibre],
     sites: &[Sites],
@@ -154,6 +168,7 @@ pub(crate) fn find(
     fibre_friction: Option<f64>,
     time: f64,
     h: f64,
+    known: Option<&dyn Fn(&FibreContactKey) -> bool>,
 ) -> Vec<Pair> {
     let placed: Vec<_> = colliders.iter().map(|c| c.at(time)).collect();
     let on_colliders = |f: usize, p: &Sites| {
@@ -178,6 +193,7 @@ pub(crate) fn find(
                     point: near.point,
                     normal: near.normal,
                     gap,
+                    slack: TOUCHING * radius,
                     friction: collider.friction(),
                     velocity: near.velocity,
                     first: Side { fibre: f, point: i, weight: 0.0, sign: 1.0 },
@@ -191,12 +207,22 @@ pub(crate) fn find(
         map_items(sites, GRAIN, on_colliders).into_iter().flatten().collect();
     if let Some(friction) = fibre_friction {
         let mut between = between_fibres(fibres, sites, friction, h);
-        between.sort_unstable_by_key(|p| p.key);
-        pairs.extend(thinned(between, fibres, sites));
+        // Pairs of the same two fibres together, whatever else each of them touches.
+        between.sort_unstable_by_key(|p| (p.fibres(), p.key));
+        match known {
+            Some(known) => pairs.extend(thinned(between, fibres, sites, known)),
+            None => pairs.append(&mut between),
+        }
     }
     pairs.sort_unstable_by_key(|p| p.key);
     pairs
 }
+
+/// Gap or overlap over the radius within which two things touch: rest must not depend on the last digits of a distance.
+pub(crate) const TOUCHING: f64 = 1e-3;
+
+/// How much closer than one that is known another contact at one place must be, in units of what counts as touching.
+const CLEARLY: f64 = 2.0;
 
 /// Part of an element's length within which two fibres touch once.
 const ONE_PLACE: f64 = 0.25;
@@ -207,27 +233,41 @@ const ONE_SIDE: f64 = 0.7;
 /// Leaves out contacts of two fibres at one place, but for the closest.
 ///
 /// Near a joint both of its elements come close to the other fibre. How two contacts at one place share a force is not determined,
-/// and sweeps over single contacts then creep: the residual falls as 1/k instead of geometrically.
-fn thinned(pairs: Vec<Pair>, fibres: &[Fibre], sites: &[Sites]) -> Vec<Pair> {
-    let who = |p: &Pair| (p.first.fibre, p.second.map_or(0, |s| s.fibre));
+/// and sweeps over single contacts then creep: the residual falls as 1/k instead of geometrically. A contact that is known keeps its
+/// place unless another is clearly closer: what rests must not be held here and there in turn.
+fn thinned(
+    pairs: Vec<Pair>,
+    fibres: &[Fibre],
+    sites: &[Sites],
+    known: &dyn Fn(&FibreContactKey) -> bool,
+) -> Vec<Pair> {
+    let element = |side: &Side| {
+        let points = &sites[side.fibre].points;
+        let i = side.point.min(points.len() - 2);
+        (points[i + 1] - points[i]).norm()
+    };
     let reach = |p: &Pair| {
-        let one = |side: &Side| {
-            let points = &sites[side.fibre].points;
-            let i = side.point.min(points.len() - 2);
-            let element = (points[i + 1] - points[i]).norm();
-            (ONE_PLACE * element).max(2.0 * fibres[side.fibre].radius)
-        };
+        let one = |side: &Side| (ONE_PLACE * element(side)).max(2.0 * fibres[side.fibre].radius);
         p.sides().map(one).fold(0.0, f64::max)
     };
+    // Within a diameter along both fibres: on two sides of a joint, say. Normals may differ much there, but only because elements are straight.
+    let beside = |a: &Pair, b: &Pair| {
+        a.sides().zip(b.sides()).all(|(a, b)| {
+            let apart = a.point as f64 + a.weight - b.point as f64 - b.weight;
+            apart.abs() * element(a).min(element(b)) <= 2.0 * fibres[a.fibre].radius
+        })
+    };
     let mut out: Vec<Pair> = Vec::with_capacity(pairs.len());
-    for group in pairs.chunk_by(|a, b| who(a) == who(b)) {
+    for group in pairs.chunk_by(|a, b| a.fibres() == b.fibres()) {
         let from = out.len();
-        let mut order: Vec<&Pair> = group.iter().collect();
-        order.sort_by(|a, b| a.gap.total_cmp(&b.gap).then(a.key.cmp(&b.key)));
-        for pair in order {
+        let seen = |p: &Pair| p.gap - if known(&p.key) { CLEARLY * p.slack } else { 0.0 };
+        let mut order: Vec<(f64, &Pair)> = group.iter().map(|p| (seen(p), p)).collect();
+        order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.key.cmp(&b.1.key)));
+        for (_, pair) in order {
             let near = reach(pair);
             let same = |kept: &Pair| {
-                (kept.point - pair.point).norm() <= near && kept.normal.dot(&pair.normal) > ONE_SIDE
+                let close = (kept.point - pair.point).norm() <= near;
+                close && kept.normal.dot(&pair.normal) > ONE_SIDE || beside(kept, pair)
             };
             if !out[from..].iter().any(same) {
                 out.push(pair.clone());
@@ -371,6 +411,7 @@ fn capsules(
         point: (pa + pb) * 0.5,
         normal,
         gap,
+        slack: TOUCHING * fibres[f].radius.min(fibres[g].radius),
         friction,
         ..Pair::of_fibres((f, i, between.s), (g, k, between.t))
     })

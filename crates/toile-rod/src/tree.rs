@@ -224,6 +224,27 @@ impl Tree {
         Ok(outward(&growths, halves))
     }
 
+    /// Where every branch is: its rod with its clamp, its part of the state, and how its clamp moves. `motion` is that of all clamps.
+    pub(crate) fn moved(
+        &self,
+        state: &RodState,
+        motion: &ClampMotion,
+    ) -> Result<Vec<(Rod, RodState, ClampMotion)>, RodError> {
+        self.check(&state.q)?;
+        self.check(&state.rate)?;
+        let all = self.moving(state, &Vec3::zeros(), motion);
+        Ok(all.into_iter().map(|g| (g.rod, g.state, g.root)).collect())
+    }
+
+    /// Puts the clamps of branches that do not grow.
+    pub(crate) fn set_clamps(&mut self, clamps: impl Iterator<Item = Clamp>) {
+        for (branch, clamp) in self.branches.iter_mut().zip(clamps) {
+            if branch.growth.is_none() {
+                branch.rod.set_clamp(clamp);
+            }
+        }
+    }
+
     /// Root to tip: where every branch is and how it moves.
     fn moving(&self, state: &RodState, gravity: &Vec3, motion: &ClampMotion) -> Vec<Going> {
         let count = self.branches.len();

@@ -41,12 +41,13 @@ pub fn invert_hair(
     seconds: f64,
     watch: &dyn Fn(f64) -> bool,
 ) -> Result<HairInversion, RodSceneError> {
-    let (mut fibres, notes) = invert_rods(scene)?;
+    let (mut fibres, mut notes) = invert_rods(scene)?;
     let contact = if in_contact(scene) {
         Some(invert_contacts(scene, &mut fibres, seconds, watch)?)
     } else {
         None
     };
+    notes.extend(contact.iter().flat_map(|c| c.notes.iter().cloned()));
     Ok(HairInversion { fibres, contact, watched: seconds, notes })
 }
 
@@ -61,7 +62,7 @@ impl HairInversion {
         let stays = |c: &ContactInversion| c.drift.is_some_and(|d| d <= MOST_DRIFT);
         let held = self.contact.as_ref().is_none_or(|c| c.found.cone_gap <= 1e-8 && stays(c));
         !self.fibres.is_empty()
-            && self.fibres.iter().all(|f| f.result.certificate.certified)
+            && self.fibres.iter().all(|f| f.result.certificate.certified && !is_missed(f))
             && held
     }
 
@@ -101,9 +102,30 @@ impl HairInversion {
                 text,
                 "forces balance to {worst:.1e} of a joint's weight; every small motion is resisted"
             );
+            let alone = self.contact.as_ref().map_or(0, |c| c.found.alone_negative_modes);
+            if alone > 0 {
+                let falling =
+                    self.fibres.iter().filter(|f| f.result.certificate.negative_modes > 0).count();
+                let _ = write!(
+                    text,
+                    " ({falling} fibre(s) would fall alone, in {alone} way(s): contacts that stick hold them)"
+                );
+            }
         }
         if let Some(contact) = &self.contact {
             contact_reason(&mut text, contact, self.watched);
+        }
+        let missed: Vec<&RodInversion> = self.fibres.iter().filter(|f| is_missed(f)).collect();
+        if let Some(first) = missed.first() {
+            let _ = write!(
+                text,
+                "; but {} fibre(s) are not what was drawn, first {}: off by {} of {}; a strand that turns back on itself needs more elements, or \
+                 more points at the turn",
+                missed.len(),
+                first.drawn.name,
+                length(first.fit.error_max),
+                length(first.fit.rod.length())
+            );
         }
         text
     }
@@ -112,7 +134,6 @@ impl HairInversion {
     pub fn certificate(&self) -> Object {
         let all = || self.fibres.iter().map(|f| &f.result.certificate);
         let contact = self.contact.as_ref();
-        let stability = all().map(|c| c.stability).try_fold(f64::INFINITY, |m, s| Some(m.min(s?)));
         let squares = self.fibres.iter().map(|f| f.fit.error_rms.powi(2)).sum::<f64>();
         Object::default()
             .with("verdict", verdict_word(self.is_certified()))
@@ -122,12 +143,12 @@ impl HairInversion {
             .with("cone_gap", contact.map(|c| c.found.cone_gap))
             .with("cone_margin", contact.map(|c| c.found.cone_margin))
             .with("penetration", contact.map(|c| c.found.penetration))
-            .with("stability", stability)
+            .with("stability", self.stability())
             .with("drift", contact.and_then(|c| c.drift))
             .with("target_error_max", self.most(|f| f.fit.error_max))
             .with("target_error_rms", (squares / self.fibres.len() as f64).sqrt())
             .with("size", self.most(|f| f.result.certificate.size))
-            .with("negative_modes", all().map(|c| c.negative_modes).sum::<usize>())
+            .with("negative_modes", self.negative_modes())
             .with("stability_margin", all().map(|c| c.margin).fold(f64::INFINITY, f64::min))
             .with("stiffening", self.most(|f| f.result.stiffening))
             .with("unique", self.fibres.iter().all(|f| f.result.unique))
@@ -140,9 +161,31 @@ impl HairInversion {
             .with("fibres", self.fibres.len())
     }
 
+    /// Ways to fall that nothing stops, contacts that stick included.
+    pub fn negative_modes(&self) -> usize {
+        let alone = || self.fibres.iter().map(|f| f.result.certificate.negative_modes).sum();
+        self.contact.as_ref().map_or_else(alone, |c| c.found.negative_modes)
+    }
+
+    /// Least stability of a fibre with the forces on it as dead loads, which contacts that stick only raise \[1/s²\]. `None` where one
+    /// is not known, or where contacts hold what would fall alone: then there is a sign and no figure.
+    pub fn stability(&self) -> Option<f64> {
+        let all = self.fibres.iter().map(|f| f.result.certificate.stability);
+        let least = all.into_iter().try_fold(f64::INFINITY, |m, s| Some(m.min(s?)))?;
+        (least > 0.0 || self.negative_modes() > 0).then_some(least)
+    }
+
     fn most(&self, f: fn(&RodInversion) -> f64) -> f64 {
         self.fibres.iter().map(f).fold(0.0, f64::max)
     }
+}
+
+/// Part of its length by which a fibre may miss what was drawn.
+const MISSED: f64 = 0.1;
+
+fn is_missed(fibre: &RodInversion) -> bool {
+    // Not a number is missed.
+    fibre.fit.error_max.is_nan() || fibre.fit.error_max > MISSED * fibre.fit.rod.length()
 }
 
 fn verdict_word(certified: bool) -> &'static str {
@@ -256,7 +299,7 @@ impl RodRest {
         let most = |f: fn(&RodCertificate) -> f64| all().map(f).fold(0.0, f64::max);
         let stability = all().map(|c| c.stability).try_fold(f64::INFINITY, |m, s| Some(m.min(s?)));
         // Held by sticking contacts alone: there is no figure, only a sign.
-        let stability = stability.filter(|s| *s > 0.0 || settled.negative_modes != Some(0));
+        let stability = stability.filter(|s| *s > 0.0 || settled.negative_modes > 0);
         let (certified, reason) = self.verdict();
         let none: Option<f64> = None;
         Object::default()

@@ -13,6 +13,8 @@ use toile_rod::{
     StepSettings, Tree, Vec3, distances, fit, invert_fibre,
 };
 
+use crate::in_contact;
+
 /// A draped rod: what went in and what came out.
 #[derive(Clone, Debug)]
 pub struct RodDrape {
@@ -63,9 +65,14 @@ pub enum RodSceneError {
     NoTime,
     /// Rods that grow from others, or of nodes, where they cannot be solved.
     #[error(
-        "rod {rod} {}: `drape` without colliders solves it, motion and contact know only rods that stand alone, made of super-helices or \
-         super-clothoids",
-        if *.discrete { "is a discrete rod" } else { "grows from another" }
+        "rod {rod} {}",
+        if *.discrete {
+            "is a discrete rod: it is there to compare equilibria with, and `drape` without colliders solves it; for motion and contact give it the \
+             model \"super-clothoid\" or \"super-helix\", which converges faster"
+        } else {
+            "grows from another: `drape` and `simulate` solve trees that touch nothing; leave out colliders, `self_contact`, shells and \
+             drawn rods, or let it stand alone with a `clamp`"
+        }
     )]
     Alone {
         /// Which, counted from 0.
@@ -166,29 +173,8 @@ fn drape_trees(
     if let Some(rod) = all.iter().position(|r| r.discrete) {
         return Err(RodSceneError::Alone { rod, discrete: true });
     }
-    let mut branches: Vec<Branch> = Vec::with_capacity(all.len());
-    let mut joints: Vec<Option<usize>> = vec![None; all.len()];
-    for (rod, loaded) in all.iter().enumerate() {
-        let borne: Vec<(usize, f64)> = (all.iter().enumerate())
-            .filter_map(|(i, r)| r.growth.filter(|g| g.parent == rod).map(|g| (i, g.at)))
-            .collect();
-        let cuts: Vec<f64> = borne.iter().map(|b| b.1).collect();
-        let (built, found) = loaded
-            .spec
-            .build_cut(loaded.elements, &cuts)
-            .map_err(|source| RodSceneError::Rod { rod, source })?;
-        for ((i, _), joint) in borne.iter().zip(found) {
-            joints[*i] = Some(joint);
-        }
-        let growth = loaded.growth.map(|g| Growth {
-            parent: g.parent,
-            joint: joints[rod].unwrap_or(0),
-            turn: g.turn,
-        });
-        branches.push(Branch { rod: built, growth });
-    }
     let failed = |source| RodSceneError::Rod { rod: 0, source };
-    let tree = Tree::new(branches).map_err(failed)?;
+    let tree = Tree::new(branches(&all)?).map_err(failed)?;
     let found = tree.equilibrium(&gravity, settings).map_err(failed)?;
     let rods = tree.placed(&found.q).map_err(failed)?;
     let mut from = 0;
@@ -215,6 +201,33 @@ fn drape_trees(
         out.push(RodDrape { loaded, result, nodes: None });
     }
     Ok(out)
+}
+
+/// The rods of a scene as branches, their elements cut where others grow.
+fn branches(all: &[LoadedRod]) -> Result<Vec<Branch>, RodSceneError> {
+    let mut branches: Vec<Branch> = Vec::with_capacity(all.len());
+    let mut joints: Vec<Option<usize>> = vec![None; all.len()];
+    for (rod, loaded) in all.iter().enumerate() {
+        let borne: Vec<(usize, f64)> = (all.iter().enumerate())
+            .filter_map(|(i, r)| r.growth.filter(|g| g.parent == rod).map(|g| (i, g.at)))
+            .collect();
+        let cuts: Vec<f64> = borne.iter().map(|b| b.1).collect();
+        let spec = &loaded.spec;
+        let whole = || Ok((spec.build(loaded.elements)?, Vec::new()));
+        let cut = || spec.build_cut(loaded.elements, &cuts);
+        let built = if cuts.is_empty() { whole() } else { cut() };
+        let (built, found) = built.map_err(|source| RodSceneError::Rod { rod, source })?;
+        for ((i, _), joint) in borne.iter().zip(found) {
+            joints[*i] = Some(joint);
+        }
+        let growth = loaded.growth.map(|g| Growth {
+            parent: g.parent,
+            joint: joints[rod].unwrap_or(0),
+            turn: g.turn,
+        });
+        branches.push(Branch { rod: built, growth });
+    }
+    Ok(branches)
 }
 
 /// Refuses rods that only `drape` can solve.
@@ -291,6 +304,24 @@ fn outside(assembly: &Assembly, name: impl Fn(usize) -> String) -> Result<(), Ro
     })
 }
 
+/// What is to be said of fibres that begin inside colliders.
+fn roots_inside(assembly: &Assembly) -> Vec<String> {
+    let (under, buried) = (assembly.embedded(), assembly.buried());
+    let mut notes = Vec::new();
+    if under > buried {
+        notes.push(format!(
+            "{} fibre(s) start inside a collider: their first joints, up to where they come out, do not touch it",
+            under - buried
+        ));
+    }
+    if buried > 0 {
+        notes.push(format!(
+            "{buried} fibre(s) lie inside a collider from end to end and never touch it: move them out, or make the collider smaller"
+        ));
+    }
+    notes
+}
+
 /// A drawn fibre, the rod fitted to it, and the nature with which it rests there.
 #[derive(Clone, Debug)]
 pub struct RodInversion {
@@ -341,6 +372,8 @@ pub struct ContactInversion {
     pub drift: Option<f64>,
     /// How far the drawing would sag in the first fifth of a second if it were made as drawn, over the size of the whole.
     pub naive_sag: Option<f64>,
+    /// What was unusual about how the fibres lie among the colliders.
+    pub notes: Vec<String>,
 }
 
 /// Gap over the thinnest radius up to which drawn fibres are meant to touch.
@@ -379,8 +412,11 @@ pub fn invert_contacts(
     let mut assembly =
         Assembly::new(fibres.iter().map(one).collect(), load_colliders(scene)?, settings)
             .map_err(failed)?;
+    let notes = roots_inside(&assembly);
     let thinnest = fibres.iter().map(|f| f.drawn.radius).fold(f64::INFINITY, f64::min);
     let closing = assembly.close_gaps(MEANT * thinnest).map_err(failed)?;
+    // Small overlaps were opened; what is still inside goes through.
+    outside(&assembly, |f| fibres[f].drawn.name.clone())?;
     let found = assembly.invert(&Prior::Shape).map_err(failed)?;
     let certificates = found.certificates.iter().cloned();
     for ((fibre, natural), certificate) in fibres.iter_mut().zip(&found.natural).zip(certificates) {
@@ -395,15 +431,13 @@ pub fn invert_contacts(
             distances(&fibre.drawn.curve, &fibre.fit.rod, &fibre.fit.q);
     }
     let shapes: Vec<_> = assembly.fibres.iter().map(|f| f.state.q.clone()).collect();
-    let moves = |natures: &[Vec<toile_rod::Vec3>], seconds: f64| {
-        if seconds <= 0.0 {
-            return Ok(None);
-        }
-        assembly.with_natures(natures)?.drift_watched(seconds, watch)
+    let moves = |held: Assembly, seconds: f64| {
+        if seconds <= 0.0 { Ok(None) } else { held.drift_watched(seconds, watch) }
     };
-    let drift = moves(&found.natural, seconds).map_err(failed)?;
-    let naive_sag = moves(&shapes, SAG_TIME.min(seconds)).map_err(failed)?;
-    Ok(ContactInversion { found, closing, drift, naive_sag })
+    let naive = assembly.with_natures(&shapes).map_err(failed)?;
+    let drift = moves(assembly.held_by(&found).map_err(failed)?, seconds).map_err(failed)?;
+    let naive_sag = moves(naive, SAG_TIME.min(seconds)).map_err(failed)?;
+    Ok(ContactInversion { found, closing, drift, naive_sag, notes })
 }
 
 /// Internal damping of fibres in motion \[s\]: a curl of 10 Hz comes to rest in a second or two.
@@ -411,8 +445,8 @@ const FIBRE_DAMPING: f64 = 2e-3;
 
 /// The fibres of a scene ready to move, and how they go through time.
 ///
-/// Rods start at rest in their natural shape; drawn ones and hair start as drawn, with the nature that holds them there
-/// without contact. What was unusual in the files is returned as well.
+/// Rods start at rest in their natural shape, those that grow from others where these put them; drawn ones and hair start as drawn, with the
+/// nature that holds them there without contact. What was unusual in the files is returned as well.
 pub fn rod_assembly(scene: &Scene) -> Result<(Assembly, Time, Vec<String>), RodSceneError> {
     if !scene.shells.is_empty() {
         return Err(RodSceneError::Mixed);
@@ -446,14 +480,18 @@ pub(crate) fn scene_fibres(scene: &Scene, time: &Time) -> Result<SceneFibres, Ro
         .rods
         .retain(|rod| rod.length.is_some() && (rod.clamp.is_some() || rod.parent.is_some()));
     let known = load_rods(&described)?;
-    standing_alone(&known)?;
-    for (rod, loaded) in known.into_iter().enumerate() {
-        let built = loaded
-            .spec
-            .build(loaded.elements)
-            .map_err(|source| RodSceneError::Rod { rod, source })?;
-        let q = built.rest();
-        add(format!("rod {rod}"), built, q, loaded.radius, loaded.friction);
+    // Trees touch nothing, and name rods by their place in the scene.
+    if in_contact(scene) || !scene.shells.is_empty() || known.len() < scene.rods.len() {
+        standing_alone(&known)?;
+    }
+    if let Some(rod) = known.iter().position(|r| r.discrete) {
+        return Err(RodSceneError::Alone { rod, discrete: true });
+    }
+    let mut growths: Vec<Option<Growth>> = Vec::with_capacity(known.len());
+    for (rod, (branch, loaded)) in branches(&known)?.into_iter().zip(&known).enumerate() {
+        let q = branch.rod.rest();
+        growths.push(branch.growth);
+        add(format!("rod {rod}"), branch.rod, q, loaded.radius, loaded.friction);
     }
     let mut drawn = scene.clone();
     drawn.rods.retain(|rod| rod.length.is_none() || rod.clamp.is_none() && rod.parent.is_none());
@@ -473,14 +511,13 @@ pub(crate) fn scene_fibres(scene: &Scene, time: &Time) -> Result<SceneFibres, Ro
         tolerance: 1e-6,
         max_sweeps: 500,
     };
-    let assembly = Assembly::new(fibres, load_colliders(scene)?, settings)
-        .map_err(|source| RodSceneError::Rod { rod: 0, source })?;
-    outside(&assembly, |f| names[f].clone())?;
-    let under = assembly.embedded();
-    if under > 0 {
-        notes.push(format!(
-            "{under} fibre(s) start inside a collider: their first joints, up to where they come out, do not touch it"
-        ));
+    growths.resize(fibres.len(), None);
+    let failed = |source| RodSceneError::Rod { rod: 0, source };
+    let mut assembly = Assembly::new(fibres, load_colliders(scene)?, settings).map_err(failed)?;
+    if growths.iter().any(Option::is_some) {
+        assembly = assembly.grown(&growths).map_err(failed)?;
     }
+    outside(&assembly, |f| names[f].clone())?;
+    notes.extend(roots_inside(&assembly));
     Ok(SceneFibres { assembly, names, friction, notes })
 }

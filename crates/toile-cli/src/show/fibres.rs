@@ -162,8 +162,8 @@ pub(crate) fn of_fibre_rest(
             contacts: Some(touches.len()),
             // Held by sticking contacts alone there is no figure, only a sign.
             stability: stability
-                .filter(|s| s.is_finite() && (*s > 0.0 || settled.negative_modes != Some(0))),
-            negative_modes: settled.negative_modes,
+                .filter(|s| s.is_finite() && (*s > 0.0 || settled.negative_modes > 0)),
+            negative_modes: Some(settled.negative_modes),
             drift: rest.drift,
             size: most(|c| c.size),
             ..Values::default()
@@ -221,6 +221,10 @@ pub(crate) fn of_fibre_inversion(
     }
     let radius = found.iter().map(|f| f.drawn.radius).fold(0.0, f64::max);
     let all = || found.iter().map(|f| &f.result.certificate);
+    let stability = all().map(|c| c.stability).try_fold(f64::INFINITY, |m, s| Some(m.min(s?)));
+    let alone = || all().map(|c| c.negative_modes).sum();
+    // Held by sticking contacts alone there is no figure, only a sign.
+    let negative_modes = contact.map_or_else(alone, |c| c.found.negative_modes);
     let most = |f: fn(&RodInversion) -> f64| found.iter().map(f).reduce(f64::max);
     let touches: Vec<Touch> =
         contact.iter().flat_map(|c| &c.found.contacts).map(touch_of).collect();
@@ -253,11 +257,8 @@ pub(crate) fn of_fibre_inversion(
             cone_margin: contact.map(|c| c.found.cone_margin),
             penetration: contact.map(|c| c.found.penetration),
             contacts: contact.map(|c| c.found.contacts.len()),
-            stability: all()
-                .map(|c| c.stability)
-                .try_fold(f64::INFINITY, |m, s| Some(m.min(s?)))
-                .filter(|s| s.is_finite()),
-            negative_modes: Some(all().map(|c| c.negative_modes).sum()),
+            stability: stability.filter(|s| s.is_finite() && (*s > 0.0 || negative_modes > 0)),
+            negative_modes: Some(negative_modes),
             drift: contact.and_then(|c| c.drift),
             target_error_max: most(|f| f.fit.error_max),
             size: most(|f| f.result.certificate.size),

@@ -295,6 +295,16 @@ fn hair_of_all_sorts_is_answered_in_words() {
             "start inside a collider",
         ),
         ("v 0 0 0.15\nv 0.01 0 0.05\nv 0 0 -0.2\nl 1 2 3\n", "simulate", 2, "inside collider 0"),
+        ("v 0 0 0.15\nv 0.01 0 0.05\nv 0 0 -0.2\nl 1 2 3\n", "invert", 2, "inside collider 0"),
+        ("v 0 0 0.05\nv 0 0 0.06\nv 0.01 0 0.065\nl 1 2 3\n", "simulate", 0, "never touch it"),
+        (
+            "v 0 0 0.15\nv 0.02 0 0.2\nl 1 2\nv 0 0 0.15\nv 0.02 0 0.2\nl 3 4\n",
+            "simulate",
+            0,
+            "exact copies",
+        ),
+        // Back on itself: no rod of a few elements does that.
+        ("v 0 0 0.15\nv 0 0 0.25\nv 0 0 0.16\nl 1 2 3\n", "invert", 1, "are not what was drawn"),
         (good, "simulate", 0, ""),
     ] {
         folder.write("hair.obj", hair);
@@ -363,10 +373,30 @@ parent = { rod = 0, at = 0.52, d1 = [1, 0, 0], d2 = [0, 0, 1], d3 = [0, -1, 0] }
         "{}",
         said(&output)
     );
-    folder.write("moving.toml", &format!("{plain}{twig}[time]\nstep = 0.01\nduration = 0.1\n"));
+    // Let go in its natural shape it comes to rest there, trunk and branch.
+    let time = "[time]\nstep = 0.005\nduration = 3.0\nframe = 3.0\ndamping = 8.0\n";
+    folder.write("moving.toml", &format!("{plain}{twig}{time}"));
     let output = toile(&folder, &["simulate", "moving.toml", "--out", "moving"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let points = |frame: &str| -> Vec<Vec<f64>> {
+        let text = fs::read_to_string(folder.0.join("moving").join(frame)).unwrap();
+        let numbers = |l: &str| l[2..].split(' ').map(|w| w.parse().unwrap()).collect();
+        text.lines().filter(|l| l.starts_with("v ")).map(numbers).collect()
+    };
+    let (start, end) = (points("frame_00000.obj"), points("frame_00001.obj"));
+    let off = |p: &[f64], station: &[f64]| {
+        (0..3).map(|c| (p[c] - station[c + 1]).abs()).fold(0.0, f64::max)
+    };
+    // Trunk: 20 elements and the cut where the branch grows.
+    for (tip, station) in [(21, &trunk[25]), (end.len() - 1, &branch[25])] {
+        let (before, after) = (off(&start[tip], station), off(&end[tip], station));
+        assert!(after < 1e-5 && before > 1e-2, "{before:e} {after:e}");
+    }
+    let floor = "[[collider]]\nplane = { point = [0, 0, -1], normal = [0, 0, 1] }\n";
+    folder.write("touching.toml", &format!("{plain}{twig}{floor}{time}"));
+    let output = toile(&folder, &["simulate", "touching.toml", "--out", "touching"]);
     assert!(
-        code(&output) == 2 && said(&output).contains("grows from another"),
+        code(&output) == 2 && said(&output).contains("solve trees that touch nothing"),
         "{}",
         said(&output)
     );

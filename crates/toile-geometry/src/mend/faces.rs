@@ -98,7 +98,7 @@ fn collapse(positions: &[Vec3], slender: f64, list: &mut Vec<[u32; 3]>, same: &m
 }
 
 /// Fold beyond which two neighbours lie on each other, and up to which they do not \[rad\].
-const FOLDED: f64 = 2.6;
+const FOLDED: f64 = 2.1;
 const OPEN: f64 = 1.6;
 
 /// Faces at each edge.

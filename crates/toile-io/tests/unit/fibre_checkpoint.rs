@@ -13,7 +13,7 @@ fn what_is_written_is_read_and_damage_is_told() {
     let checkpoint = FibreCheckpoint {
         time: 0.1,
         fibres: vec![fibre.clone(), fibre],
-        impulses: vec![
+        forces: vec![
             (FibreContactKey::Collider { fibre: 1, point: 2, collider: 0 }, v(0.3)),
             (FibreContactKey::Fibres { first: (0, 1), second: (1, 1) }, v(0.7)),
             (FibreContactKey::Surface { fibre: (1, 3), part: SurfacePart::Vertex(4) }, v(0.8)),

@@ -3,8 +3,8 @@
 use toile_cone::Status;
 use toile_contact::{Collider, Shape};
 use toile_rod::{
-    Assembly, AssemblySettings, Clamp, ClampMotion, Fibre, Mat3, Model, Prior, Rod, RodState,
-    Section, StepSettings, Vec3, hair_on_a_head,
+    Assembly, AssemblySettings, Clamp, ClampMotion, Fibre, FibreContact, FibreContactKey, Mat3,
+    Model, Prior, Rod, RodState, Section, StepSettings, Vec3, hair_on_a_head,
 };
 
 const HAIR: Section = Section {
@@ -245,4 +245,39 @@ fn fast_fibres_do_not_pass_each_other_within_a_step() {
         let under = scene.points(0)[4].z;
         assert!(across.iter().all(|z| *z > under + 5e-4), "{height}: {across:?} over {under}");
     }
+}
+
+/// Two fibres that touch on both sides of a joint touch once, also when one of them touches a third.
+#[test]
+fn contacts_at_one_place_are_one_whatever_else_touches() {
+    let bent = {
+        let rod = Rod::new(Model::SuperHelix, 2, 0.2, HAIR, along_x(0.0)).unwrap();
+        let state = RodState::at_rest(vec![Vec3::new(3.0, 0.0, 0.0); rod.blocks()]);
+        Fibre { rod, state, motion: ClampMotion::default(), radius: 1e-3 }
+    };
+    let alone = Assembly::new(vec![bent.clone()], vec![], settings(1e-3, None)).unwrap();
+    let p = alone.points(0);
+    // Towards the inside of the bend, at the joint and at the middle of the first element.
+    let inside = (p[0] + p[2] - p[1] * 2.0).normalize();
+    let along = (p[1] - p[0]).normalize();
+    let across = Vec3::y().cross(&along);
+    let across = if across.dot(&inside) > 0.0 { across } else { -across };
+    assert!(inside.y.abs() < 1e-9 && p[2].y.abs() < 1e-9, "{p:?}");
+    let over = |at: Vec3| {
+        let frame = Mat3::from_columns(&[Vec3::z(), Vec3::x(), Vec3::y()]);
+        let clamp = Clamp { position: at - Vec3::y() * 0.1, frame };
+        Fibre { radius: 1e-3, ..fibre(Model::SuperHelix, 3, 0.2, clamp) }
+    };
+    let joint = over(p[1] + inside * (2e-3 / inside.dot(&across)));
+    let middle = over((p[0] + p[1]) * 0.5 + across * 2e-3);
+    let scene = Assembly::new(vec![bent, joint, middle], vec![], settings(1e-3, Some(0.3)));
+    let found = scene.unwrap().invert(&Prior::Shape).unwrap();
+    let count = |other: u32| {
+        let of = |c: &&FibreContact| match c.key {
+            FibreContactKey::Fibres { first, second } => first.0 == 0 && second.0 == other,
+            _ => false,
+        };
+        found.contacts.iter().filter(of).count()
+    };
+    assert_eq!((count(1), count(2)), (1, 1), "{:?}", found.contacts);
 }

@@ -4,8 +4,9 @@ use std::time::Instant;
 
 use nalgebra::{DMatrix, DVector};
 use toile_rod::{
-    Branch, Clamp, ClampMotion, Growth, Loads, Mat3, Model, NaturalCurvature, Rod, RodState,
-    Section, StaticSettings, StepSettings, Tree, Vec3, acceleration, equilibrium, turn,
+    Assembly, AssemblySettings, Branch, Clamp, ClampMotion, Fibre, Growth, Loads, Mat3, Model,
+    NaturalCurvature, Prior, Rod, RodState, Section, StaticSettings, StepSettings, Tree, Vec3,
+    acceleration, equilibrium, turn,
 };
 
 const UNIT: Section =
@@ -241,4 +242,66 @@ fn branches_that_grow_from_nothing_are_refused() {
     let one = Branch { rod: rod(Model::SuperHelix, 2, 1.0), growth };
     let error = Tree::new(vec![one]).unwrap_err().to_string();
     assert!(error.contains("branch 0 grows from joint 0 of branch 1"), "{error}");
+}
+
+/// An assembly whose fibres grow from each other goes the way of the tree, has its energy, and goes on from a checkpoint.
+#[test]
+fn grown_fibres_of_an_assembly_move_as_the_tree() {
+    for model in MODELS {
+        let mut tree = small_tree(model);
+        let mut state = wild(tree.blocks());
+        let (mut motion, step) = (SPINNING, StepSettings { drag: 0.3, ..StepSettings::new(2e-3) });
+        let mut from = 0;
+        let fibres: Vec<Fibre> = (tree.branches().iter())
+            .map(|b| {
+                let part = from..from + b.rod.blocks();
+                from = part.end;
+                let own = |all: &[Vec3]| all[part.clone()].to_vec();
+                let state = RodState { q: own(&state.q), rate: own(&state.rate) };
+                Fibre { rod: b.rod.clone(), state, motion: SPINNING, radius: 1e-3 }
+            })
+            .collect();
+        let growths: Vec<Option<Growth>> = tree.branches().iter().map(|b| b.growth).collect();
+        let settings = AssemblySettings {
+            step,
+            gravity: DOWN,
+            fibre_friction: None,
+            tolerance: 1e-8,
+            max_sweeps: 10,
+        };
+        let touching = AssemblySettings { fibre_friction: Some(0.3), ..settings.clone() };
+        let touching = Assembly::new(fibres.clone(), vec![], touching).unwrap();
+        assert!(touching.grown(&growths).is_err());
+        let alone = Assembly::new(fibres, vec![], settings).unwrap();
+        let mut scene = alone.clone().grown(&growths).unwrap();
+        assert!(scene.invert(&Prior::Shape).is_err() && scene.close_gaps(1e-4).is_err());
+        let mut kept = None;
+        for k in 0..20 {
+            tree.step(&mut state, &DOWN, &mut motion, &step).unwrap();
+            scene.step().unwrap();
+            if k == 9 {
+                kept = Some(scene.checkpoint());
+            }
+        }
+        let together: Vec<Vec3> = scene.fibres.iter().flat_map(|f| f.state.q.clone()).collect();
+        // The clamps of fibres are straightened at every step.
+        assert!(apart(&together, &state.q) < 1e-12);
+        let stations = tree.equal_stations(&state.q, 2).unwrap();
+        for (f, ends) in stations.iter().enumerate() {
+            let tip = *scene.points(f).last().unwrap();
+            assert!((tip - ends[1].position).norm() < 1e-12, "{tip}");
+        }
+        let mut sum = [0.0; 3];
+        for f in &scene.fibres {
+            let part = toile_rod::energies(&f.rod, &f.state, &DOWN, &f.motion).unwrap();
+            sum.iter_mut().zip(part).for_each(|(s, p)| *s += p);
+        }
+        let whole = tree.energies(&state, &DOWN, &motion).unwrap();
+        let off = |k: usize| (sum[k] - whole[k]).abs() / whole[k].abs();
+        assert!((0..3).all(|k| off(k) < 1e-12), "{sum:?} {whole:?}");
+        let mut again = alone.grown(&growths).unwrap();
+        again.restore(&kept.unwrap()).unwrap();
+        (0..10).for_each(|_| drop(again.step().unwrap()));
+        assert_eq!(again.checkpoint(), scene.checkpoint());
+    }
 }
