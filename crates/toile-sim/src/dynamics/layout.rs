@@ -155,6 +155,11 @@ impl Layout {
         Ok(layout)
     }
 
+    /// Numbers in the factor.
+    pub(super) fn entries(&self) -> usize {
+        self.cholesky.factor_entries()
+    }
+
     /// Where an unknown is in the matrix.
     pub(super) fn place(&self, unknown: usize) -> usize {
         self.place.as_ref().map_or(unknown, |place| place[unknown])

@@ -28,8 +28,8 @@ const ROUGHLY: f64 = 5e-2;
 const PATIENT: usize = 1;
 const IMPATIENCE: f64 = 10.0;
 
-/// Violation of the law, over the largest force, beyond which nothing is hurried: contacts were missed.
-const HASTE: f64 = 1e-4;
+/// Violation of the law, over the largest force, that shows that contacts which share vertices were missed.
+const LAWLESS: f64 = 1e-4;
 
 /// Depth to which edges and faces may be in colliders against what held them \[m\].
 const MISSED: f64 = 1e-4;
@@ -85,7 +85,11 @@ impl<S: ContactSource> Simulator<S> {
         round: usize,
     ) -> bool {
         let part = if solved.converged { CHANGED } else { ROUGHLY };
-        let hurried = round >= PATIENT && solved.law_error <= HASTE && Row::any_shared(&self.rows);
+        let shared = Row::any_shared(&self.rows);
+        if shared && solved.law_error > LAWLESS {
+            return true;
+        }
+        let hurried = shared && round >= PATIENT;
         let slack = |key: &ContactKey| {
             let patience = if hurried && key.between_layers() { IMPATIENCE } else { 1.0 };
             patience * part * self.fall(stage.tau)

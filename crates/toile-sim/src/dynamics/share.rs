@@ -69,17 +69,13 @@ impl Linearised<'_> {
         if !active.contains(&true) {
             active = free.iter().map(|d| d[0] < floor).collect();
         }
-        let compliance = match self.system.condenses() {
-            true => Some(self.system.compliance()?),
-            false => None,
-        };
         // Where each trial costs a factorisation, more are tried at once.
         let mut kept = floor;
-        if compliance.is_none() {
+        if !self.system.condenses() {
             active.fill(true);
             kept = NEARLY * self.problem.fall;
         }
-        let mut sharing = Sharing { compliance, place: vec![None; count], free, forces };
+        let mut sharing = Sharing { compliance: None, place: vec![None; count], free, forces };
         let law = self.problem.settings.contact_tolerance;
         let mut tolerance = GUESS.max(law);
         self.work.before.fill(0.0);
@@ -160,13 +156,17 @@ impl Linearised<'_> {
         let go_on = |_: usize, _: f64| true;
         let admm = Admm { measure_every: 10, factorisations: 1, shift: SHIFT };
         let longer = Settings { max_iterations: ALTERNATIONS, ..settings };
-        let Some(compliance) = &mut sharing.compliance else {
+        if !self.system.writes_down(list.len()) {
             let many = Many::new(model, self.system, list.iter().map(row).collect());
             let norm = many.norm();
             let problem = Problem::with_norm(&many, &b, &friction, norm).map_err(not_finite)?;
             let guess = tolerance > self.problem.settings.contact_tolerance;
             let admm = Admm { shift: if guess { FIRST_SHIFT } else { SECOND_SHIFT }, ..admm };
             return Ok(admm.solve(&problem, Some(&start), &longer, &go_on));
+        }
+        let compliance = match &mut sharing.compliance {
+            Some(compliance) => compliance,
+            none => none.insert(self.system.compliance()?),
         };
         let new: Vec<usize> =
             list.iter().copied().filter(|s| sharing.place[*s].is_none()).collect();
@@ -194,7 +194,7 @@ impl Linearised<'_> {
 
 /// What is known of the contacts that share vertices while they are solved.
 struct Sharing {
-    /// Where it is worth to be written down.
+    /// As soon as it is wanted.
     compliance: Option<Compliance>,
     /// First of the three columns of each contact.
     place: Vec<Option<usize>>,

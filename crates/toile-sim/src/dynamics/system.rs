@@ -149,6 +149,11 @@ impl System {
         !self.shared.is_empty() && self.shared.len() <= MOST_SHARED
     }
 
+    /// Whether what that many contacts feel of each other is better written down: iterations go through the matrix, or through the factor twice.
+    pub(crate) fn writes_down(&self, contacts: usize) -> bool {
+        self.condenses() && (3 * contacts).pow(2) <= 2 * self.layout().entries()
+    }
+
     /// How the vertices that contacts share yield, in what was factorised last \[m/N\].
     pub(crate) fn compliance(&self) -> Result<Compliance, SolveError> {
         self.layout().compliance()
