@@ -167,7 +167,7 @@ fn watch(path: &Path, all: &mut Totals) -> Result<Option<String>, Failure> {
             .iter()
             .map(|f| f.force.dot(&f.contact.velocity).abs() * time.step)
             .sum();
-        least += if moving { 2.0 * given } else { 0.0 };
+        least += if moving { 2.0 * given + report.carrying_work } else { 0.0 };
         if now > least + ENERGY_SLACK * unit {
             let grown = (now - least) / unit;
             return at(format!(

@@ -16,6 +16,11 @@ impl<S: ContactSource> Simulator<S> {
     /// Whether a step that did not converge at least made no energy: what it has more than before came from
     /// moving colliders.
     pub(super) fn spends(&self, from: &Moving, after: &Moving, dt: f64) -> bool {
+        self.spends_beside(from, after, dt, 0.0)
+    }
+
+    /// The same where colliders have done work that no contact force tells \[J\].
+    fn spends_beside(&self, from: &Moving, after: &Moving, dt: f64, work: f64) -> bool {
         let energy = |at: &Moving| {
             let energies = self.energies_of(at);
             energies.kinetic + energies.potential
@@ -25,13 +30,27 @@ impl<S: ContactSource> Simulator<S> {
         let mass: f64 = self.model.masses().iter().sum::<f64>() / 3.0;
         // A tenth of what falling through one step would give: rounding of what is not converged.
         let slack = 0.1 * mass * (self.unit * dt).powi(2);
-        energy(after) <= energy(from) + given + slack
+        energy(after) <= energy(from) + given + work + slack
     }
 
     pub(super) fn safe_part(&mut self, from: &Moving, after: &Moving) -> Result<f64, SimError> {
         let (start, end) =
             (self.model.positions(&from.position), self.model.positions(&after.position));
         self.source.safe_part(&start, &end, from.time, after.time)
+    }
+
+    /// Work of colliders on vertices that went with them \[J\]: what inertia asks for there, less what the cloth and its load give, along the way.
+    fn carrying_work(&self, from: &Moving, after: &Moving, dt: f64, carried: &[usize]) -> f64 {
+        if carried.is_empty() {
+            return 0.0;
+        }
+        let force = self.smooth_force(after);
+        let masses = self.model.masses();
+        let along = |i: usize| {
+            let push = masses[i] * (after.velocity[i] - from.velocity[i]) / dt - force[i];
+            push * after.velocity[i] * dt
+        };
+        carried.iter().flat_map(|&i| i..i + 3).map(along).sum::<f64>().max(0.0)
     }
 
     /// Where a part ends that contacts could not keep from colliding: what would collide goes together, the rest as was
@@ -50,7 +69,7 @@ impl<S: ContactSource> Simulator<S> {
             self.model.vertices().iter().map(|&v| self.model.unknown(v)).collect();
         let masses: Vec<f64> = unknowns.iter().map(|&i| self.model.masses()[i]).collect();
         let still = Moving { velocity: vec![0.0; from.velocity.len()], ..from.clone() };
-        let mut last = still.clone();
+        let mut last = (still.clone(), 0.0);
         for candidate in found.into_iter().chain([still]) {
             let mut way: Vec<f64> = (0..self.model.len())
                 .map(|i| candidate.position.minus(&from.position, i))
@@ -77,17 +96,22 @@ impl<S: ContactSource> Simulator<S> {
             let mut after = candidate;
             from.position.advanced_into(&way, 1.0, &mut after.position);
             after.velocity = way.iter().map(|d| d / dt).collect();
-            if self.spends(from, &after, dt) {
+            let carried = (0..unknowns.len() as u32).filter(|v| zones.is_carried(*v));
+            let carried: Vec<usize> = carried.map(|v| unknowns[v as usize]).collect();
+            let work = self.carrying_work(from, &after, dt, &carried);
+            if self.spends_beside(from, &after, dt, work) {
+                report.carrying_work += work;
                 report.held += zones.len();
                 report.frozen += usize::from(zones.len() == unknowns.len());
                 self.work.timings.detection += clock.elapsed();
                 return Ok(after);
             }
-            last = after;
+            last = (after, work);
         }
-        // Not even what stood still gained nothing: a collider has pushed it, and that work is not counted.
+        // Not even what stood still gained nothing: a collider has pushed it by more than is known of.
         report.frozen += 1;
+        report.carrying_work += last.1;
         self.work.timings.detection += clock.elapsed();
-        Ok(last)
+        Ok(last.0)
     }
 }

@@ -38,6 +38,8 @@ pub struct StepReport {
     pub held: usize,
     /// Parts in which nothing could be moved as it should.
     pub frozen: usize,
+    /// Work of colliders on what went with them in the parts held back \[J\]: no contact force tells of it.
+    pub carrying_work: f64,
     /// Where the time went.
     pub timings: StageTimings,
 }

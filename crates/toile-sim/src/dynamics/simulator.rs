@@ -344,7 +344,7 @@ impl<S: ContactSource> Simulator<S> {
     }
 
     /// Elastic, load and damping forces \[N\].
-    fn smooth_force(&self, at: &Moving) -> Vec<f64> {
+    pub(super) fn smooth_force(&self, at: &Moving) -> Vec<f64> {
         let mut force = vec![0.0; self.model.len()];
         self.model.gradient(&at.position, &mut force);
         for i in 0..force.len() {

@@ -88,6 +88,12 @@ impl Zones {
         self.met.iter().filter(|met| **met).count()
     }
 
+    /// Whether a vertex goes with a collider.
+    pub(crate) fn is_carried(&mut self, v: u32) -> bool {
+        let root = self.root(v);
+        self.met[v as usize] && matches!(self.leader[root as usize], Leader::Collider(_))
+    }
+
     /// Displacement of each vertex with its zone, `alone` where it has met nothing; `carry(c, v)` is that of vertex v
     /// when it goes with collider c.
     pub(crate) fn displacements(
@@ -150,5 +156,6 @@ mod tests {
         let go = zones.displacements(&alone, &[1.0; 5], carry);
         let (up, rest) = (Vec3::z() * 7.0, Vec3::zeros());
         assert_eq!(go, [up, up, rest, rest, Vec3::x()]);
+        assert_eq!([0, 1, 2, 3, 4].map(|v| zones.is_carried(v)), [true, true, false, false, false]);
     }
 }
