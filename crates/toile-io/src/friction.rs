@@ -1,4 +1,4 @@
-//! Friction problems and their solutions as JSON.
+//! Friction problems and their solutions: our JSON, and FCLib's HDF5.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,7 +9,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toile_cone::{ProblemError, Solution};
 
-use crate::atomic::{WriteError, atomic_write};
+use crate::atomic::{WriteError, atomic_write, invalid_data};
+use crate::fclib;
+use crate::hdf5::{self, Group, hdf5_bytes, parse_hdf5};
 
 /// u = W r + b with friction μ, components of a contact normal first.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,10 +22,80 @@ pub struct FrictionProblem {
     pub dimension: usize,
     /// μ of each contact.
     pub mu: Vec<f64>,
-    /// W, row after row.
-    pub w: Vec<f64>,
-    /// b.
+    /// W, or what it is made of.
+    pub w: FrictionMatrix,
+    /// b; for a global problem only the part that is not Hᵀ M⁻¹ f.
     pub b: Vec<f64>,
+}
+
+/// How W is given.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FrictionMatrix {
+    /// All of it, row after row.
+    Dense(Vec<f64>),
+    /// Its entries.
+    Sparse(SparseMatrix),
+    /// W = Hᵀ M⁻¹ H by the bodies.
+    Global(Box<GlobalFriction>),
+}
+
+/// M v = H r + f and u = Hᵀ v + b: contacts by the motion of the bodies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GlobalFriction {
+    /// M, symmetric.
+    pub mass: SparseMatrix,
+    /// H: a row for each unknown of v, a column for each component of a contact.
+    pub h: SparseMatrix,
+    /// f.
+    pub force: Vec<f64>,
+}
+
+/// A matrix by its entries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SparseMatrix {
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub columns: usize,
+    /// (row, column, value) in the order of rows, then columns, each place once.
+    pub entries: Vec<(u32, u32, f64)>,
+}
+
+impl SparseMatrix {
+    /// From entries in any order; those of one place are added.
+    pub fn new(rows: usize, columns: usize, mut entries: Vec<(u32, u32, f64)>) -> Self {
+        entries.sort_by_key(|(row, column, _)| (*row, *column));
+        entries.dedup_by(|next, kept| {
+            let same = (next.0, next.1) == (kept.0, kept.1);
+            kept.2 += if same { next.2 } else { 0.0 };
+            same
+        });
+        SparseMatrix { rows, columns, entries }
+    }
+
+    fn at(&self, row: u32, column: u32) -> f64 {
+        let found = self.entries.binary_search_by_key(&(row, column), |e| (e.0, e.1));
+        found.map_or(0.0, |k| self.entries[k].2)
+    }
+
+    /// What forbids it to be W or M: it is not symmetric, or its diagonal is negative.
+    fn flaw(&self, name: &str) -> Option<String> {
+        let largest = self.entries.iter().fold(0.0f64, |m, e| m.max(e.2.abs()));
+        for &(row, column, one) in &self.entries {
+            let other = self.at(column, row);
+            if (one - other).abs() > 1e-9 * largest {
+                return Some(format!(
+                    "{name}[{row}][{column}] = {one:e} but {name}[{column}][{row}] = {other:e}, of largest entry {largest:e}; {name} is symmetric, give both halves of it"
+                ));
+            }
+            if row == column && one < -1e-9 * largest {
+                return Some(format!(
+                    "{name}[{row}][{row}] = {one:e} is negative; {name} has no negative eigenvalue"
+                ));
+            }
+        }
+        None
+    }
 }
 
 impl FrictionProblem {
@@ -38,15 +110,17 @@ impl FrictionProblem {
 pub struct FrictionFile {
     /// The problems in their order.
     pub problems: Vec<FrictionProblem>,
-    /// Whether they came as a set `{"problems": […]}` rather than alone.
+    /// Whether they came as a set, `{"problems": […]}` or a folder, rather than alone.
     pub is_set: bool,
+    /// Of those that came as FCLib files, everything that was in them.
+    trees: Vec<Option<Group>>,
 }
 
 /// A friction problem that could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FrictionError {
     /// The file could not be opened or read at all.
-    #[error("cannot read {}: {source}; give a JSON file of friction problems", path.display())]
+    #[error("cannot read {}: {source}; give a JSON file of friction problems, an FCLib file or a folder of these", path.display())]
     Unreadable {
         /// The file as it was asked for.
         path: PathBuf,
@@ -62,6 +136,20 @@ pub enum FrictionError {
         file: String,
         /// What and where.
         message: String,
+    },
+    /// The bytes are not an FCLib file.
+    #[error("{file}: {message}")]
+    Fclib {
+        /// Name of the file, `input` for data in memory.
+        file: String,
+        /// What, where and what to do.
+        message: String,
+    },
+    /// A folder without problems.
+    #[error("{}: no file *.hdf5 or *.h5 in that folder; give one of FCLib problems, or a file", path.display())]
+    EmptyFolder {
+        /// The folder.
+        path: PathBuf,
     },
     /// The numbers do not make a problem.
     #[error("{file}, problem {id}: {message}")]
@@ -80,6 +168,7 @@ impl FrictionError {
         let file = path.display().to_string();
         match self {
             FrictionError::Syntax { message, .. } => FrictionError::Syntax { file, message },
+            FrictionError::Fclib { message, .. } => FrictionError::Fclib { file, message },
             FrictionError::Invalid { id, message, .. } => {
                 FrictionError::Invalid { file, id, message }
             }
@@ -111,19 +200,87 @@ struct RawSet {
     problems: Vec<RawProblem>,
 }
 
-/// Reads one problem or a set from a file.
+/// Reads one problem or a set from a file, JSON or FCLib's HDF5, or a folder of FCLib files.
+///
+/// Problems of FCLib are called as their files are.
 pub fn read_friction(path: impl AsRef<Path>) -> Result<FrictionFile, FrictionError> {
     let path = path.as_ref();
-    let bytes = fs::read(path)
-        .map_err(|source| FrictionError::Unreadable { path: path.to_path_buf(), source })?;
-    parse_friction(&bytes).map_err(|e| e.in_file(path))
+    if !path.is_dir() {
+        return read_file(path);
+    }
+    let unreadable = |source| FrictionError::Unreadable { path: path.to_path_buf(), source };
+    let mut names = Vec::new();
+    for entry in fs::read_dir(path).map_err(unreadable)? {
+        let name = entry.map_err(unreadable)?.path();
+        if is_fclib_name(&name) && name.is_file() {
+            names.push(name);
+        }
+    }
+    if names.is_empty() {
+        return Err(FrictionError::EmptyFolder { path: path.to_path_buf() });
+    }
+    names.sort();
+    let mut whole = FrictionFile { problems: Vec::new(), is_set: true, trees: Vec::new() };
+    for name in names {
+        let file = read_file(&name)?;
+        whole.problems.extend(file.problems);
+        whole.trees.extend(file.trees);
+    }
+    Ok(whole)
 }
 
-/// Reads one problem `{"n", "mu", "W", "b"}` or a set `{"problems": […]}` from memory.
+/// Whether a file is called as HDF5 files are.
+fn is_fclib_name(path: &Path) -> bool {
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    ["hdf5", "h5", "hdf"].contains(&ending.to_ascii_lowercase().as_str())
+}
+
+fn read_file(path: &Path) -> Result<FrictionFile, FrictionError> {
+    let bytes = fs::read(path)
+        .map_err(|source| FrictionError::Unreadable { path: path.to_path_buf(), source })?;
+    let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    let file = if is_fclib_name(path) { parse_fclib(&bytes, &stem) } else { parse(&bytes, &stem) };
+    file.map_err(|e| e.in_file(path))
+}
+
+/// Reads an FCLib file.
+fn parse_fclib(bytes: &[u8], id: &str) -> Result<FrictionFile, FrictionError> {
+    let fclib = |message: String| FrictionError::Fclib { file: "input".into(), message };
+    if bytes.is_empty() {
+        return Err(fclib("the file is empty; give an FCLib file".into()));
+    }
+    let root = parse_hdf5(bytes)
+        .map_err(|e| fclib(format!("no HDF5 file that can be read: {e}; write it again")))?;
+    let problem = fclib::problem_of(&root, id.into()).map_err(fclib)?;
+    let invalid = |message| FrictionError::Invalid { file: "input".into(), id: id.into(), message };
+    if let Some(contact) = problem.mu.iter().position(|m| *m < 0.0) {
+        let mu = problem.mu[contact];
+        return Err(invalid(ProblemError::NegativeFriction { contact, mu }.to_string()));
+    }
+    let flaw = match &problem.w {
+        FrictionMatrix::Sparse(w) => w.flaw("W"),
+        FrictionMatrix::Global(global) => global.mass.flaw("M"),
+        FrictionMatrix::Dense(_) => None,
+    };
+    if let Some(message) = flaw {
+        return Err(invalid(message));
+    }
+    Ok(FrictionFile { problems: vec![problem], is_set: false, trees: vec![Some(root)] })
+}
+
+/// Reads one problem `{"n", "mu", "W", "b"}`, a set `{"problems": […]}` or an FCLib file from memory.
 ///
 /// `mu` is a number for each contact or one for all; `dimension` (2, 3 or 6) is 3 when left out;
 /// `n` and `id` may be left out; other keys are ignored. Lengths, signs and symmetry are checked.
 pub fn parse_friction(text: &[u8]) -> Result<FrictionFile, FrictionError> {
+    parse(text, "0")
+}
+
+/// As [`parse_friction`]; an FCLib problem, which has no name inside, is given one.
+fn parse(text: &[u8], id: &str) -> Result<FrictionFile, FrictionError> {
+    if text.starts_with(&hdf5::SIGNATURE) {
+        return parse_fclib(text, id);
+    }
     let syntax = |e: serde_json::Error| FrictionError::Syntax {
         file: "input".into(),
         message: e.to_string(),
@@ -147,7 +304,9 @@ pub fn parse_friction(text: &[u8]) -> Result<FrictionFile, FrictionError> {
             message,
         })
     });
-    Ok(FrictionFile { problems: problems.collect::<Result<_, _>>()?, is_set })
+    let problems = problems.collect::<Result<Vec<_>, _>>()?;
+    let trees = problems.iter().map(|_| None).collect();
+    Ok(FrictionFile { problems, is_set, trees })
 }
 
 fn checked(id: String, raw: RawProblem) -> Result<FrictionProblem, String> {
@@ -210,13 +369,23 @@ fn checked(id: String, raw: RawProblem) -> Result<FrictionProblem, String> {
             return Err(ProblemError::NegativeDiagonal { row, value }.to_string());
         }
     }
-    Ok(FrictionProblem { id, dimension, mu, w, b: raw.b })
+    Ok(FrictionProblem { id, dimension, mu, w: FrictionMatrix::Dense(w), b: raw.b })
+}
+
+/// What a solver found of a problem.
+#[derive(Clone, Copy, Debug)]
+pub struct FrictionAnswer<'a> {
+    /// Forces and velocities of the contacts.
+    pub solution: &'a Solution,
+    /// Velocities v of the bodies, of a global problem.
+    pub bodies: Option<&'a [f64]>,
 }
 
 /// A solution with the name of the solver that found it, as it is written.
-fn solution_value(problem: &FrictionProblem, solver: &str, found: &Solution) -> Value {
+fn solution_value(problem: &FrictionProblem, solver: &str, answer: &FrictionAnswer<'_>) -> Value {
+    let found = answer.solution;
     let residuals = &found.residuals;
-    json!({
+    let mut value = json!({
         "id": problem.id,
         "n": problem.contacts(),
         "dimension": problem.dimension,
@@ -233,20 +402,25 @@ fn solution_value(problem: &FrictionProblem, solver: &str, found: &Solution) -> 
         "status": found.status.iter().map(|s| s.letter()).collect::<String>(),
         "r": found.r,
         "u": found.u,
-    })
+    });
+    if let Some(v) = answer.bodies {
+        value["v"] = json!(v);
+    }
+    value
 }
 
 /// Writes `solution.json` for a problem alone; for a set one entry per problem, and `answers.json`
-/// with the forces by id. Returns the names of the files.
+/// with the forces by id. An FCLib problem is written once more with its `solution` beside it: `solution.hdf5`, in a set
+/// under its own name. Returns the names of the files.
 pub fn write_friction(
     folder: impl AsRef<Path>,
     file: &FrictionFile,
     solver: &str,
-    found: &[Solution],
+    answers: &[FrictionAnswer<'_>],
 ) -> Result<Vec<String>, WriteError> {
     let folder = folder.as_ref();
-    let entries: Vec<Value> =
-        file.problems.iter().zip(found).map(|(p, s)| solution_value(p, solver, s)).collect();
+    let pairs = || file.problems.iter().zip(answers);
+    let entries: Vec<Value> = pairs().map(|(p, s)| solution_value(p, solver, s)).collect();
     let whole = match entries.first() {
         Some(alone) if !file.is_set => alone.clone(),
         _ => json!({ "solver": solver, "problems": entries }),
@@ -255,15 +429,80 @@ pub fn write_friction(
     let mut names = vec!["solution.json".to_string()];
     if file.is_set {
         let mut text = String::from("{\n");
-        for (k, (problem, s)) in file.problems.iter().zip(found).enumerate() {
-            let comma = if k + 1 < found.len() { "," } else { "" };
-            let _ = writeln!(text, "  {}: {}{comma}", json!(problem.id), json!(s.r));
+        for (k, (problem, s)) in pairs().enumerate() {
+            let comma = if k + 1 < answers.len() { "," } else { "" };
+            let _ = writeln!(text, "  {}: {}{comma}", json!(problem.id), json!(s.solution.r));
         }
         text.push_str("}\n");
         write_text(&folder.join("answers.json"), &text)?;
         names.push("answers.json".into());
     }
+    for ((problem, answer), tree) in pairs().zip(&file.trees) {
+        let Some(tree) = tree else { continue };
+        let name = match file.is_set {
+            true => format!("{}.hdf5", file_word(&problem.id)),
+            false => "solution.hdf5".into(),
+        };
+        write_tree(&folder.join(&name), tree.clone(), Some(answer))?;
+        names.push(name);
+    }
     Ok(names)
+}
+
+/// Writes problems as FCLib files, with what was found of them where it is given; FCLib keeps one problem in a file, so those of a
+/// set are called `STEM-ID.hdf5`. Returns the names of the files.
+///
+/// Of a problem that came as an FCLib file everything that could be read is kept.
+pub fn export_friction(
+    path: impl AsRef<Path>,
+    file: &FrictionFile,
+    answers: Option<&[FrictionAnswer<'_>]>,
+) -> Result<Vec<PathBuf>, WriteError> {
+    let path = path.as_ref();
+    let refuse =
+        |message: String| WriteError { path: path.to_path_buf(), source: invalid_data(message) };
+    let mut files: Vec<(PathBuf, Group)> = Vec::new();
+    for (problem, tree) in file.problems.iter().zip(&file.trees) {
+        let tree = match tree {
+            Some(tree) => tree.clone(),
+            None => fclib::tree_of(problem).map_err(refuse)?,
+        };
+        let name = match file.is_set {
+            true => {
+                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+                path.with_file_name(format!("{stem}-{}.hdf5", file_word(&problem.id)))
+            }
+            false => path.to_path_buf(),
+        };
+        if files.iter().any(|(other, _)| *other == name) {
+            let message = format!("two problems would be called {}", name.display());
+            return Err(refuse(format!("{message}; give them different ids")));
+        }
+        files.push((name, tree));
+    }
+    let mut names = Vec::new();
+    for (k, (name, tree)) in files.into_iter().enumerate() {
+        write_tree(&name, tree, answers.and_then(|a| a.get(k)))?;
+        names.push(name);
+    }
+    Ok(names)
+}
+
+/// A name as part of a file's: letters, digits and a few signs.
+fn file_word(id: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || "-_.+".contains(c) { c } else { '_' };
+    id.chars().take(100).map(plain).collect()
+}
+
+fn write_tree(
+    path: &Path,
+    mut tree: Group,
+    answer: Option<&FrictionAnswer<'_>>,
+) -> Result<(), WriteError> {
+    if let Some(answer) = answer {
+        fclib::put_solution(&mut tree, answer.solution, answer.bodies);
+    }
+    atomic_write(path, |w: &mut dyn Write| w.write_all(&hdf5_bytes(&tree)))
 }
 
 fn write_text(path: &Path, text: &str) -> Result<(), WriteError> {
