@@ -79,11 +79,24 @@ pub(crate) fn run(args: &FrictionArgs, global: &Global) -> Result<Outcome, Failu
             out.display(),
             names.join(", ")
         ));
+        tell_left_out(&file);
         if good < count {
             json::print("not all: raise --max-iterations or try --solver auto or admm");
         }
     }
     Ok(if good == count { Outcome::Good } else { Outcome::Doubtful })
+}
+
+/// Says what copies of FCLib files do not have.
+fn tell_left_out(file: &FrictionFile) {
+    let left_out = file.left_out();
+    if let Some(first) = left_out.first() {
+        let more = match left_out.len() {
+            1 => String::new(),
+            n => format!(" and {} more", n - 1),
+        };
+        json::tell(&format!("note: not copied, since it cannot be read here: {first}{more}"));
+    }
 }
 
 /// Sees to it, before anything is solved, that the files can be written.
@@ -111,6 +124,7 @@ fn convert(args: &FrictionArgs, global: &Global, file: &FrictionFile) -> Result<
         json::print(&Object::default().with("problems", count).with("files", names).line());
     } else if !global.quiet {
         json::print(&format!("written as FCLib files, not solved: {}", names.join(", ")));
+        tell_left_out(file);
     }
     Ok(Outcome::Good)
 }

@@ -116,6 +116,16 @@ pub struct FrictionFile {
     trees: Vec<Option<Group>>,
 }
 
+impl FrictionFile {
+    /// What stood in FCLib files beside the problems, could not be read and is missing in copies.
+    pub fn left_out(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        self.trees.iter().flatten().for_each(|tree| tree.unread("", &mut found));
+        found.dedup();
+        found
+    }
+}
+
 /// A friction problem that could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FrictionError {
@@ -281,12 +291,29 @@ fn parse(text: &[u8], id: &str) -> Result<FrictionFile, FrictionError> {
     if text.starts_with(&hdf5::SIGNATURE) {
         return parse_fclib(text, id);
     }
-    let syntax = |e: serde_json::Error| FrictionError::Syntax {
-        file: "input".into(),
-        message: e.to_string(),
-    };
+    let wrong = |message: String| FrictionError::Syntax { file: "input".into(), message };
+    let syntax = |e: serde_json::Error| wrong(e.to_string());
+    if text.iter().all(u8::is_ascii_whitespace) {
+        return Err(wrong("the file is empty".into()));
+    }
     // Which of the two it is decides whose complaint is told.
-    let is_set = serde_json::from_slice::<Value>(text).map_err(syntax)?.get("problems").is_some();
+    let value = serde_json::from_slice::<Value>(text).map_err(syntax)?;
+    let is_set = value.get("problems").is_some();
+    // Lists would pass for objects whose keys come in the order of ours.
+    match value.get("problems").unwrap_or(&value) {
+        Value::Array(problems) if is_set && problems.is_empty() => {
+            return Err(wrong("the set has no problems".into()));
+        }
+        Value::Array(problems) if is_set => {
+            if let Some(k) = problems.iter().position(|p| !p.is_object()) {
+                return Err(wrong(format!("problem {k} of the set is no object")));
+            }
+        }
+        Value::Object(_) if !is_set => {}
+        _ if is_set => return Err(wrong("\"problems\" is no list".into())),
+        _ => return Err(wrong("no object, but a list or a single value".into())),
+    }
+    drop(value);
     let raw = if is_set {
         serde_json::from_slice::<RawSet>(text).map_err(syntax)?.problems
     } else {

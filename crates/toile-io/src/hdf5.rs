@@ -1,7 +1,7 @@
 //! HDF5 files as far as tables of numbers need them: a tree of groups, arrays and attributes.
 //!
 //! Read from memory: superblocks 0 to 3; groups with symbol tables, link messages or a small heap of links; arrays of
-//! integers, reals and fixed text, stored whole, inside their header or in chunks of one dimension (deflated, shuffled, with
+//! integers and reals or a text, stored whole, inside their header or in chunks of one dimension (deflated, shuffled, with
 //! checksums). Anything else is named and left unread ([`Node::Unread`]), so that a file is refused only for what is needed of it.
 //! Written: superblock 2 and whole arrays, which libraries since 2008 read.
 //!
@@ -94,6 +94,17 @@ impl Group {
             (None, node) => Some(node),
             (Some(rest), Node::Group(group)) => group.find(rest),
             _ => None,
+        }
+    }
+
+    /// Paths of what was not read, with the reasons.
+    pub(crate) fn unread(&self, at: &str, found: &mut Vec<String>) {
+        for (name, node) in &self.members {
+            match node {
+                Node::Group(group) => group.unread(&format!("{at}{name}/"), found),
+                Node::Unread(what) => found.push(format!("{at}{name} ({what})")),
+                Node::Array(_) => {}
+            }
         }
     }
 

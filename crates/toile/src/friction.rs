@@ -21,12 +21,20 @@ pub enum FrictionSolveError {
     #[error(transparent)]
     Problem(#[from] ProblemError),
     /// The bodies of a global problem have no inverse.
-    #[error("M of problem {id}: {source}; the mass of a global problem is positive definite")]
+    #[error("M of problem {id} cannot be factorised: {source}")]
     Mass {
         /// Which problem.
         id: String,
         /// What the factorisation said.
         source: SolveError,
+    },
+    /// The bodies of a global problem have no positive mass.
+    #[error(
+        "M of problem {id} is not positive definite; look for bodies without mass, or equations among those of motion"
+    )]
+    NoMass {
+        /// Which problem.
+        id: String,
     },
     /// No solver has that name.
     #[error("no solver is called {name}; there are {}", SOLVER_NAMES.join(", "))]
@@ -138,8 +146,13 @@ fn mass_of(
 ) -> Result<SparseMass, FrictionSolveError> {
     let entry = |(i, j, v): &(u32, u32, f64)| (*i as usize, *j as usize, *v);
     let entries: Vec<_> = global.mass.entries.iter().map(entry).collect();
-    SparseMass::new(global.mass.rows, 1, &entries)
-        .map_err(|source| FrictionSolveError::Mass { id: problem.id.clone(), source })
+    SparseMass::new(global.mass.rows, 1, &entries).map_err(|source| {
+        let id = problem.id.clone();
+        match source {
+            SolveError::NotPositiveDefinite { .. } => FrictionSolveError::NoMass { id },
+            source => FrictionSolveError::Mass { id, source },
+        }
+    })
 }
 
 /// W in blocks of contacts.

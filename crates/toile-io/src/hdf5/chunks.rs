@@ -156,7 +156,7 @@ fn indexed(
     }
 }
 
-/// Chunks of a fixed array without pages.
+/// Chunks of a fixed array, in pages where there are many.
 fn fixed(
     source: &Source<'_>,
     at: u64,
@@ -173,15 +173,26 @@ fn fixed(
     if held != count {
         return Err(c.fail(format!("{held} chunks for an array of {count}")));
     }
-    if page < 64 && count > 1 << page {
-        return Err(Hdf5Error::Unsupported(format!("an array in {count} chunks")));
-    }
+    let per_page = 1u64.checked_shl(page.into()).unwrap_or(u64::MAX);
     let mut c = source.at(data)?;
     c.expect(b"FADB", "chunks of a list")?;
     c.take(2)?;
     c.address()?;
+    let paged = count > per_page;
+    if paged {
+        // Which pages were written, first page in the highest bit, and a checksum.
+        let pages = count.div_ceil(per_page);
+        let written = c.take(usize::try_from(pages.div_ceil(8)).unwrap_or(usize::MAX))?;
+        if (0..pages).any(|p| written[p as usize / 8] & (0x80 >> (p % 8)) == 0) {
+            return Err(Hdf5Error::Unsupported("an array that was written in part".into()));
+        }
+        c.take(4)?;
+    }
     let mut chunks = Vec::new();
     for k in 0..count {
+        if paged && k > 0 && k % per_page == 0 {
+            c.take(4)?; // the checksum of a page
+        }
         let address = c.address()?;
         let mut chunk = plain(k, address);
         if packed {

@@ -16,6 +16,36 @@ pub(super) fn local<'a>(source: &Source<'a>, at: u64) -> Result<&'a [u8], Hdf5Er
     source.bytes(data, size)
 }
 
+/// The bytes in a global heap that a reference (length, address of the collection, number) leads to.
+pub(super) fn kept<'a>(source: &Source<'a>, reference: &[u8]) -> Result<&'a [u8], Hdf5Error> {
+    let word = |range: std::ops::Range<usize>| {
+        reference[range].iter().rev().fold(0u64, |n, b| n << 8 | u64::from(*b))
+    };
+    let end = 4 + source.sizes.0;
+    let (length, at, number) = (word(0..4), word(4..end), word(end..end + 4));
+    if length == 0 {
+        return Ok(&[]);
+    }
+    let mut c = source.at(at)?;
+    c.expect(b"GCOL", "collection of texts")?;
+    c.take(4)?;
+    c.length()?;
+    loop {
+        source.step(at)?;
+        let found = c.uint(2)?;
+        c.take(6)?;
+        let size = c.length()?;
+        if found == 0 {
+            return Err(c.fail("a text that is not in its collection"));
+        }
+        if found == number && size >= length {
+            return c.take(length as usize);
+        }
+        let whole = size.checked_next_multiple_of(8).and_then(|s| usize::try_from(s).ok());
+        c.take(whole.unwrap_or(usize::MAX))?;
+    }
+}
+
 /// What a fractal heap says of itself, as far as links need it.
 struct Fractal {
     id: usize,

@@ -3,7 +3,7 @@
 use super::chunks::chunked;
 use super::header::{DATASPACE, DATATYPE, FILTERS, Header, LAYOUT, Message};
 use super::source::{Cursor, Source};
-use super::{Array, Hdf5Error, Values};
+use super::{Array, Hdf5Error, Values, heap};
 
 /// How an element is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,6 +19,8 @@ enum Class {
     Unsigned,
     Real,
     Text,
+    /// Text of any length, kept in a heap.
+    Kept,
 }
 
 /// Most dimensions the format knows.
@@ -49,7 +51,7 @@ pub(super) fn array(source: &Source<'_>, header: &Header<'_>) -> Result<Array, H
     match c.byte()? {
         0 => {
             let size = c.count()?;
-            whole(&mut c.clone(), element, shape, size as u64, length)
+            whole(source, &mut c.clone(), element, shape, size as u64, length)
         }
         1 => {
             let address = c.address()?;
@@ -58,7 +60,7 @@ pub(super) fn array(source: &Source<'_>, header: &Header<'_>) -> Result<Array, H
         2 => {
             let filters = header.one(FILTERS).map(|m| m.data.clone());
             let bytes = chunked(source, c, version, element, &shape, length, filters)?;
-            values(&bytes, element, shape)
+            values(source, &bytes, element, shape)
         }
         kind => Err(Hdf5Error::Unsupported(format!("an array of layout {kind}"))),
     }
@@ -78,7 +80,7 @@ fn old_layout(
         0 => {
             c.take(4 * usize::from(rank))?;
             let size = c.uint(4)?;
-            whole(&mut c, element, shape, size, length)
+            whole(source, &mut c, element, shape, size, length)
         }
         1 => {
             let address = c.address()?;
@@ -90,6 +92,7 @@ fn old_layout(
 
 /// The array of the next bytes.
 fn whole(
+    source: &Source<'_>,
     c: &mut Cursor<'_>,
     element: Element,
     shape: Vec<u64>,
@@ -99,7 +102,7 @@ fn whole(
     if size < length {
         return Err(c.fail(format!("{size} bytes for an array of {length}")));
     }
-    values(c.take(length as usize)?, element, shape)
+    values(source, c.take(length as usize)?, element, shape)
 }
 
 fn contiguous(
@@ -113,7 +116,7 @@ fn contiguous(
         return Err(Hdf5Error::Unsupported("an array that was never written".into()));
     }
     let bytes = if length == 0 { &[][..] } else { source.bytes(address, length)? };
-    values(bytes, element, shape)
+    values(source, bytes, element, shape)
 }
 
 /// Name and content of an attribute message.
@@ -142,7 +145,7 @@ pub(super) fn attribute(
     let name = text_of(name.take(sizes[0])?);
     let (element, shape) = (element(&mut kind)?, shape(&mut space)?);
     let length = byte_length(source, c.here(), &shape, element)?;
-    Ok((name, values(c.take(length as usize)?, element, shape)?))
+    Ok((name, values(source, c.take(length as usize)?, element, shape)?))
 }
 
 fn shape(c: &mut Cursor<'_>) -> Result<Vec<u64>, Hdf5Error> {
@@ -189,7 +192,7 @@ fn element(c: &mut Cursor<'_>) -> Result<Element, Hdf5Error> {
             Class::Real
         }
         3 if size > 0 => Class::Text,
-        9 => return Err(Hdf5Error::Unsupported("text of variable length".into())),
+        9 if bits & 15 == 1 => Class::Kept,
         class => return Err(Hdf5Error::Unsupported(format!("data of class {class}"))),
     };
     Ok(Element { class, size, big_endian })
@@ -212,7 +215,12 @@ fn byte_length(
 }
 
 /// Bytes as numbers.
-fn values(bytes: &[u8], element: Element, shape: Vec<u64>) -> Result<Array, Hdf5Error> {
+fn values(
+    source: &Source<'_>,
+    bytes: &[u8],
+    element: Element,
+    shape: Vec<u64>,
+) -> Result<Array, Hdf5Error> {
     let size = element.size as usize;
     let word = |piece: &[u8]| {
         let add = |n: u64, b: &u8| n << 8 | u64::from(*b);
@@ -221,6 +229,10 @@ fn values(bytes: &[u8], element: Element, shape: Vec<u64>) -> Result<Array, Hdf5
     let words = bytes.chunks_exact(size.max(1)).map(word);
     let values = match element.class {
         Class::Text => Values::Text(text_of(bytes)),
+        Class::Kept if bytes.len() == size && size == 8 + source.sizes.0 => {
+            Values::Text(text_of(heap::kept(source, bytes)?))
+        }
+        Class::Kept => return Err(Hdf5Error::Unsupported("several texts".into())),
         // What does not fit is no index and no count that could be meant.
         Class::Unsigned => {
             Values::Integers(words.map(|n| i64::try_from(n).unwrap_or(i64::MAX)).collect())

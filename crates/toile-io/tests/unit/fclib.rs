@@ -108,6 +108,8 @@ fn what_is_exported_is_read_again_with_everything_around_it() {
         let written = fs::read(folder.join("solution.hdf5")).unwrap();
         let has = |words: &[u8]| written.windows(words.len()).any(|w| w == words);
         assert!(has(b"solution") && has(b"guesses") && has(b"a title"), "{what}");
+        assert!(file.left_out().is_empty(), "{what}: {:?}", file.left_out());
+        assert_eq!(has(b"words of any length"), bytes == FILES[0].1, "{what}");
         assert!(has(b"numberOfDegreeOfFreedom") && has(&found.u[1].to_le_bytes()), "{what}");
         assert_eq!(has(&2.75f64.to_le_bytes()), bodies.is_some(), "{what}");
         assert_eq!(parse_friction(&written).unwrap().problems[0].w, file.problems[0].w, "{what}");

@@ -44,6 +44,8 @@ def write(name, libver=None, **packed):
         put(vectors, "q", np.array([-1, 2, 0, 0.5, 0.25, -3.0]))
         put(vectors, "mu", np.array([0.5, 0.375]))
         around(f, local, 6, put)
+        if libver is None:
+            local["info/description"] = "words of any length"
 
 
 def around(f, problem, size, put):
