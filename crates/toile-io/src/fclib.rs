@@ -5,7 +5,8 @@
 //! velocity. Solutions are groups `solution` beside the problem, with u, r and for global problems v.
 //! Reference: Acary, Brémond, Koziara, Pérignon 2014.
 
-use crate::friction::{FrictionMatrix, FrictionProblem, GlobalFriction, SparseMatrix};
+use crate::friction::FrictionProblem;
+use crate::friction_matrix::{FrictionMatrix, GlobalFriction, SparseMatrix};
 use crate::hdf5::{Array, Group, Node, Values};
 use toile_cone::Solution;
 

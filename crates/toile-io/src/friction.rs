@@ -1,17 +1,15 @@
-//! Friction problems and their solutions: our JSON, and FCLib's HDF5.
+//! Friction problems: our JSON, and FCLib's HDF5.
 
-use std::fmt::Write as _;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde_json::{Value, json};
-use toile_cone::{ProblemError, Solution};
+use serde_json::Value;
+use toile_cone::ProblemError;
 
-use crate::atomic::{WriteError, atomic_write, invalid_data};
 use crate::fclib;
-use crate::hdf5::{self, Group, hdf5_bytes, parse_hdf5};
+use crate::friction_matrix::FrictionMatrix;
+use crate::hdf5::{self, Group, parse_hdf5};
 
 /// u = W r + b with friction μ, components of a contact normal first.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,76 +24,6 @@ pub struct FrictionProblem {
     pub w: FrictionMatrix,
     /// b; for a global problem only the part that is not Hᵀ M⁻¹ f.
     pub b: Vec<f64>,
-}
-
-/// How W is given.
-#[derive(Clone, Debug, PartialEq)]
-pub enum FrictionMatrix {
-    /// All of it, row after row.
-    Dense(Vec<f64>),
-    /// Its entries.
-    Sparse(SparseMatrix),
-    /// W = Hᵀ M⁻¹ H by the bodies.
-    Global(Box<GlobalFriction>),
-}
-
-/// M v = H r + f and u = Hᵀ v + b: contacts by the motion of the bodies.
-#[derive(Clone, Debug, PartialEq)]
-pub struct GlobalFriction {
-    /// M, symmetric.
-    pub mass: SparseMatrix,
-    /// H: a row for each unknown of v, a column for each component of a contact.
-    pub h: SparseMatrix,
-    /// f.
-    pub force: Vec<f64>,
-}
-
-/// A matrix by its entries.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SparseMatrix {
-    /// Number of rows.
-    pub rows: usize,
-    /// Number of columns.
-    pub columns: usize,
-    /// (row, column, value) in the order of rows, then columns, each place once.
-    pub entries: Vec<(u32, u32, f64)>,
-}
-
-impl SparseMatrix {
-    /// From entries in any order; those of one place are added.
-    pub fn new(rows: usize, columns: usize, mut entries: Vec<(u32, u32, f64)>) -> Self {
-        entries.sort_by_key(|(row, column, _)| (*row, *column));
-        entries.dedup_by(|next, kept| {
-            let same = (next.0, next.1) == (kept.0, kept.1);
-            kept.2 += if same { next.2 } else { 0.0 };
-            same
-        });
-        SparseMatrix { rows, columns, entries }
-    }
-
-    fn at(&self, row: u32, column: u32) -> f64 {
-        let found = self.entries.binary_search_by_key(&(row, column), |e| (e.0, e.1));
-        found.map_or(0.0, |k| self.entries[k].2)
-    }
-
-    /// What forbids it to be W or M: it is not symmetric, or its diagonal is negative.
-    fn flaw(&self, name: &str) -> Option<String> {
-        let largest = self.entries.iter().fold(0.0f64, |m, e| m.max(e.2.abs()));
-        for &(row, column, one) in &self.entries {
-            let other = self.at(column, row);
-            if (one - other).abs() > 1e-9 * largest {
-                return Some(format!(
-                    "{name}[{row}][{column}] = {one:e} but {name}[{column}][{row}] = {other:e}, of largest entry {largest:e}; {name} is symmetric, give both halves of it"
-                ));
-            }
-            if row == column && one < -1e-9 * largest {
-                return Some(format!(
-                    "{name}[{row}][{row}] = {one:e} is negative; {name} has no negative eigenvalue"
-                ));
-            }
-        }
-        None
-    }
 }
 
 impl FrictionProblem {
@@ -113,7 +41,7 @@ pub struct FrictionFile {
     /// Whether they came as a set, `{"problems": […]}` or a folder, rather than alone.
     pub is_set: bool,
     /// Of those that came as FCLib files, everything that was in them.
-    trees: Vec<Option<Group>>,
+    pub(crate) trees: Vec<Option<Group>>,
 }
 
 impl FrictionFile {
@@ -397,141 +325,4 @@ fn checked(id: String, raw: RawProblem) -> Result<FrictionProblem, String> {
         }
     }
     Ok(FrictionProblem { id, dimension, mu, w: FrictionMatrix::Dense(w), b: raw.b })
-}
-
-/// What a solver found of a problem.
-#[derive(Clone, Copy, Debug)]
-pub struct FrictionAnswer<'a> {
-    /// Forces and velocities of the contacts.
-    pub solution: &'a Solution,
-    /// Velocities v of the bodies, of a global problem.
-    pub bodies: Option<&'a [f64]>,
-}
-
-/// A solution with the name of the solver that found it, as it is written.
-fn solution_value(problem: &FrictionProblem, solver: &str, answer: &FrictionAnswer<'_>) -> Value {
-    let found = answer.solution;
-    let residuals = &found.residuals;
-    let mut value = json!({
-        "id": problem.id,
-        "n": problem.contacts(),
-        "dimension": problem.dimension,
-        "solver": solver,
-        "converged": found.converged(),
-        "stop": format!("{:?}", found.stop),
-        "iterations": found.iterations,
-        "residuals": {
-            "alart_curnier": residuals.alart_curnier,
-            "de_saxce": residuals.de_saxce,
-            "fischer_burmeister": residuals.fischer_burmeister,
-            "natural_map": residuals.natural_map,
-        },
-        "status": found.status.iter().map(|s| s.letter()).collect::<String>(),
-        "r": found.r,
-        "u": found.u,
-    });
-    if let Some(v) = answer.bodies {
-        value["v"] = json!(v);
-    }
-    value
-}
-
-/// Writes `solution.json` for a problem alone; for a set one entry per problem, and `answers.json`
-/// with the forces by id. An FCLib problem is written once more with its `solution` beside it: `solution.hdf5`, in a set
-/// under its own name. Returns the names of the files.
-pub fn write_friction(
-    folder: impl AsRef<Path>,
-    file: &FrictionFile,
-    solver: &str,
-    answers: &[FrictionAnswer<'_>],
-) -> Result<Vec<String>, WriteError> {
-    let folder = folder.as_ref();
-    let pairs = || file.problems.iter().zip(answers);
-    let entries: Vec<Value> = pairs().map(|(p, s)| solution_value(p, solver, s)).collect();
-    let whole = match entries.first() {
-        Some(alone) if !file.is_set => alone.clone(),
-        _ => json!({ "solver": solver, "problems": entries }),
-    };
-    write_text(&folder.join("solution.json"), &format!("{whole:#}\n"))?;
-    let mut names = vec!["solution.json".to_string()];
-    if file.is_set {
-        let mut text = String::from("{\n");
-        for (k, (problem, s)) in pairs().enumerate() {
-            let comma = if k + 1 < answers.len() { "," } else { "" };
-            let _ = writeln!(text, "  {}: {}{comma}", json!(problem.id), json!(s.solution.r));
-        }
-        text.push_str("}\n");
-        write_text(&folder.join("answers.json"), &text)?;
-        names.push("answers.json".into());
-    }
-    for ((problem, answer), tree) in pairs().zip(&file.trees) {
-        let Some(tree) = tree else { continue };
-        let name = match file.is_set {
-            true => format!("{}.hdf5", file_word(&problem.id)),
-            false => "solution.hdf5".into(),
-        };
-        write_tree(&folder.join(&name), tree.clone(), Some(answer))?;
-        names.push(name);
-    }
-    Ok(names)
-}
-
-/// Writes problems as FCLib files, with what was found of them where it is given; FCLib keeps one problem in a file, so those of a
-/// set are called `STEM-ID.hdf5`. Returns the names of the files.
-///
-/// Of a problem that came as an FCLib file everything that could be read is kept.
-pub fn export_friction(
-    path: impl AsRef<Path>,
-    file: &FrictionFile,
-    answers: Option<&[FrictionAnswer<'_>]>,
-) -> Result<Vec<PathBuf>, WriteError> {
-    let path = path.as_ref();
-    let refuse =
-        |message: String| WriteError { path: path.to_path_buf(), source: invalid_data(message) };
-    let mut files: Vec<(PathBuf, Group)> = Vec::new();
-    for (problem, tree) in file.problems.iter().zip(&file.trees) {
-        let tree = match tree {
-            Some(tree) => tree.clone(),
-            None => fclib::tree_of(problem).map_err(refuse)?,
-        };
-        let name = match file.is_set {
-            true => {
-                let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-                path.with_file_name(format!("{stem}-{}.hdf5", file_word(&problem.id)))
-            }
-            false => path.to_path_buf(),
-        };
-        if files.iter().any(|(other, _)| *other == name) {
-            let message = format!("two problems would be called {}", name.display());
-            return Err(refuse(format!("{message}; give them different ids")));
-        }
-        files.push((name, tree));
-    }
-    let mut names = Vec::new();
-    for (k, (name, tree)) in files.into_iter().enumerate() {
-        write_tree(&name, tree, answers.and_then(|a| a.get(k)))?;
-        names.push(name);
-    }
-    Ok(names)
-}
-
-/// A name as part of a file's: letters, digits and a few signs.
-fn file_word(id: &str) -> String {
-    let plain = |c: char| if c.is_alphanumeric() || "-_.+".contains(c) { c } else { '_' };
-    id.chars().take(100).map(plain).collect()
-}
-
-fn write_tree(
-    path: &Path,
-    mut tree: Group,
-    answer: Option<&FrictionAnswer<'_>>,
-) -> Result<(), WriteError> {
-    if let Some(answer) = answer {
-        fclib::put_solution(&mut tree, answer.solution, answer.bodies);
-    }
-    atomic_write(path, |w: &mut dyn Write| w.write_all(&hdf5_bytes(&tree)))
-}
-
-fn write_text(path: &Path, text: &str) -> Result<(), WriteError> {
-    atomic_write(path, |w: &mut dyn Write| w.write_all(text.as_bytes()))
 }

@@ -33,6 +33,8 @@ mod error;
 mod fclib;
 mod fibre_checkpoint;
 mod friction;
+mod friction_matrix;
+mod friction_write;
 mod generate;
 mod glb_write;
 mod gltf;
@@ -86,10 +88,9 @@ pub use colliders::{LoadedCollider, load_colliders, loaded_colliders};
 pub use csv::{Cell, csv_to, write_csv};
 pub use error::{MeshError, Place};
 pub use fibre_checkpoint::{parse_fibre_checkpoint, read_fibre_checkpoint, write_fibre_checkpoint};
-pub use friction::{
-    FrictionAnswer, FrictionError, FrictionFile, FrictionMatrix, FrictionProblem, GlobalFriction,
-    SparseMatrix, export_friction, parse_friction, read_friction, write_friction,
-};
+pub use friction::{FrictionError, FrictionFile, FrictionProblem, parse_friction, read_friction};
+pub use friction_matrix::{FrictionMatrix, GlobalFriction, SparseMatrix};
+pub use friction_write::{FrictionAnswer, export_friction, write_friction};
 pub use glb_write::{GlbMesh, glb_to, write_glb};
 pub use jobs::{Job, JobCommand, JobError, JobList, plan_jobs};
 pub use mesh::{Group, MeshData, MeshFormat, Stitch, parse_mesh, read_mesh, sniff_format};

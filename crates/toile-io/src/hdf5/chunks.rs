@@ -143,7 +143,7 @@ fn indexed(
         2 => {
             let address = c.address()?;
             // Chunk after chunk: they must all be there before any is counted.
-            let total = count.checked_mul(chunk_bytes).unwrap_or(u64::MAX);
+            let total = count.saturating_mul(chunk_bytes);
             source.bytes(address, total)?;
             Ok((0..count).map(|k| plain(k, address + k * chunk_bytes)).collect())
         }
