@@ -125,7 +125,8 @@ pub(crate) fn parse_hdf5(bytes: &[u8]) -> Result<Group, Hdf5Error> {
     let (source, root) = superblock(bytes)?;
     match node(&source, root, 0)? {
         Node::Group(group) => Ok(group),
-        _ => Err(source.damaged(root, "the first object is no group")),
+        Node::Unread(what) => Err(Hdf5Error::Unsupported(what)),
+        Node::Array(_) => Err(source.damaged(root, "the first object is no group")),
     }
 }
 
@@ -144,7 +145,11 @@ fn node(source: &Source<'_>, address: u64, depth: usize) -> Result<Node, Hdf5Err
         });
     }
     let mut group = Group::default();
-    for (name, link) in links::links(source, &header)? {
+    let links = match links::links(source, &header) {
+        Err(Hdf5Error::Unsupported(what)) => return Ok(Node::Unread(what)),
+        other => other?,
+    };
+    for (name, link) in links {
         let member = match link {
             links::Link::To(address) => node(source, address, depth + 1)?,
             links::Link::Elsewhere => Node::Unread("a link by name".into()),

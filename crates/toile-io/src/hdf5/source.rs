@@ -9,7 +9,7 @@ const EXPANSION: u64 = 1032;
 /// Decoded bytes at most, whatever the size of the file.
 const MOST_BYTES: u64 = 4 << 30;
 /// Objects and nodes of trees at most.
-const MOST_STEPS: u32 = 20_000;
+const MOST_STEPS: u32 = 200_000;
 
 /// A file in memory.
 pub(super) struct Source<'a> {

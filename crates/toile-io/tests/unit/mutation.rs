@@ -349,9 +349,15 @@ pub(crate) fn run(count: usize, seed: u64, mut step: impl FnMut(usize)) -> Outco
         let other = &seeds[random.below(seeds.len())].1;
         let mut input = grown[which].clone();
         mutate(&mut input, other, &mut random);
-        let start = Instant::now();
-        let result = std::panic::catch_unwind(|| read_one(*reader, &input));
-        let time = start.elapsed();
+        let timed = || {
+            let start = Instant::now();
+            (std::panic::catch_unwind(|| read_one(*reader, &input)), start.elapsed())
+        };
+        let (result, mut time) = timed();
+        // On a busy machine a second passes without the reader: what is slow is slow again.
+        if time > Duration::from_secs(1) {
+            time = time.min(timed().1);
+        }
         outcome.slowest = outcome.slowest.max(time);
         match result {
             Ok(accepted) => {
