@@ -1,7 +1,7 @@
 //! `toile friction`: contact problems with dry friction, solved and judged.
 
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use toile::cone::{Settings, Solution, Status};
@@ -22,6 +22,14 @@ pub(crate) fn run(args: &FrictionArgs, global: &Global) -> Result<Outcome, Failu
     }
     let Some(out) = &args.out else { return convert(args, global, &file) };
     make_folder(out)?;
+    // Copies with solutions bear the names of the files they were read from.
+    let same = |a: &Path, b: &Path| a.canonicalize().ok() == b.canonicalize().ok();
+    if args.problem.is_dir() && same(&args.problem, out) {
+        let shown = out.display();
+        return Err(Failure(format!(
+            "--out {shown} is the folder of the problems, which would be replaced; choose another"
+        )));
+    }
     catch_interrupts();
     let begun = Instant::now();
     let settings = Settings {
@@ -54,10 +62,10 @@ pub(crate) fn run(args: &FrictionArgs, global: &Global) -> Result<Outcome, Failu
         .map(|(solution, v)| FrictionAnswer { solution, bodies: v.as_deref() })
         .collect();
     let mut names = write_friction(out, &file, &args.solver, &answers)?;
-    if let Some(path) = &args.export {
-        let files = export_friction(path, &file, Some(&answers))?;
-        names.extend(files.iter().map(|f| f.display().to_string()));
-    }
+    let exported = match &args.export {
+        Some(path) => shown(&export_friction(path, &file, Some(&answers))?),
+        None => Vec::new(),
+    };
     let good = found.iter().filter(|s| s.converged()).count();
     let seconds = begun.elapsed().as_secs_f64();
     let mut account =
@@ -77,14 +85,29 @@ pub(crate) fn run(args: &FrictionArgs, global: &Global) -> Result<Outcome, Failu
             args.tolerance,
             args.solver,
             out.display(),
-            names.join(", ")
+            few(&names)
         ));
+        if !exported.is_empty() {
+            json::print(&format!("problems and solutions as FCLib files: {}", few(&exported)));
+        }
         tell_left_out(&file);
         if good < count {
             json::print("not all: raise --max-iterations or try --solver auto or admm");
         }
     }
     Ok(if good == count { Outcome::Good } else { Outcome::Doubtful })
+}
+
+fn shown(files: &[PathBuf]) -> Vec<String> {
+    files.iter().map(|f| f.display().to_string()).collect()
+}
+
+/// The first names of a list that may be long.
+fn few(names: &[String]) -> String {
+    match names.len() {
+        0..=10 => names.join(", "),
+        n => format!("{}, … and {} more", names[..8].join(", "), n - 8),
+    }
 }
 
 /// Says what copies of FCLib files do not have.
@@ -117,13 +140,12 @@ fn convert(args: &FrictionArgs, global: &Global, file: &FrictionFile) -> Result<
     let Some(path) = &args.export else {
         return Err(Failure("give --out DIR to solve, --export FILE to convert, or both".into()));
     };
-    let files = export_friction(path, file, None)?;
-    let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+    let names = shown(&export_friction(path, file, None)?);
     if global.json {
         let count = file.problems.len();
         json::print(&Object::default().with("problems", count).with("files", names).line());
     } else if !global.quiet {
-        json::print(&format!("written as FCLib files, not solved: {}", names.join(", ")));
+        json::print(&format!("written as FCLib files, not solved: {}", few(&names)));
         tell_left_out(file);
     }
     Ok(Outcome::Good)

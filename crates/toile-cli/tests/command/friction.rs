@@ -128,6 +128,9 @@ fn the_reference_set_has_the_same_answers_through_fclib_files() {
     assert_eq!(code(&output), 0, "{}", said(&output));
     let output = toile(&folder, &["friction", "files", "--out", "hdf5"]);
     assert_eq!(code(&output), 0, "{}", said(&output));
+    let output = toile(&folder, &["friction", "files", "--out", "files"]);
+    assert_eq!(code(&output), 2, "{}", said(&output));
+    assert!(said(&output).contains("choose another"), "{}", said(&output));
     let given = answers(folder.0.join("json/answers.json"));
     let mut found = answers(folder.0.join("hdf5/answers.json"));
     found.iter_mut().for_each(|(id, _)| *id = id.replacen("s-", "", 1));

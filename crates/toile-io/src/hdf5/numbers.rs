@@ -228,11 +228,13 @@ fn values(
     };
     let words = bytes.chunks_exact(size.max(1)).map(word);
     let values = match element.class {
-        Class::Text => Values::Text(text_of(bytes)),
+        Class::Text if bytes.len() == size => Values::Text(text_of(bytes)),
         Class::Kept if bytes.len() == size && size == 8 + source.sizes.0 => {
             Values::Text(text_of(heap::kept(source, bytes)?))
         }
-        Class::Kept => return Err(Hdf5Error::Unsupported("several texts".into())),
+        Class::Text | Class::Kept => {
+            return Err(Hdf5Error::Unsupported("a list of texts".into()));
+        }
         // What does not fit is no index and no count that could be meant.
         Class::Unsigned => {
             Values::Integers(words.map(|n| i64::try_from(n).unwrap_or(i64::MAX)).collect())

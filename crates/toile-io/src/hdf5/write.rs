@@ -48,6 +48,8 @@ fn group(out: &mut Vec<u8>, group: &Group) -> u64 {
     for (name, value) in &group.attributes {
         messages.push((ATTRIBUTE, attribute(name, value)));
     }
+    // Nothing longer has a place in a header; FCLib has no such names and attributes.
+    messages.retain(|(_, message)| u16::try_from(message.len()).is_ok());
     header(out, &messages)
 }
 
