@@ -3,7 +3,7 @@
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use toile::cone::{Settings, Solution, sensitivity};
-use toile::io::FrictionProblem;
+use toile::io::{FrictionMatrix, FrictionProblem};
 
 use crate::watch::Watch;
 use crate::{arrays, refused};
@@ -37,7 +37,7 @@ pub(crate) fn solve_friction(
         id: String::new(),
         dimension,
         mu: mu.as_array().to_vec(),
-        w: w.iter().copied().collect(),
+        w: FrictionMatrix::Dense(w.iter().copied().collect()),
         b: b.as_array().to_vec(),
     };
     let settings = Settings { tolerance, max_iterations, ..Settings::default() };
@@ -107,10 +107,13 @@ impl FrictionSolution {
     {
         let (dr, du) = (dl_dr.as_array().to_vec(), dl_du.as_array().to_vec());
         let p = &self.problem;
+        let FrictionMatrix::Dense(w) = &p.w else {
+            return Err(refused("derivatives need all of W; pose the problem with a matrix"));
+        };
         let found = py.detach(|| match p.dimension {
-            2 => sensitivity::<2>(&p.w, &p.mu, &self.solution, &dr, &du),
-            6 => sensitivity::<6>(&p.w, &p.mu, &self.solution, &dr, &du),
-            _ => sensitivity::<3>(&p.w, &p.mu, &self.solution, &dr, &du),
+            2 => sensitivity::<2>(w, &p.mu, &self.solution, &dr, &du),
+            6 => sensitivity::<6>(w, &p.mu, &self.solution, &dr, &du),
+            _ => sensitivity::<3>(w, &p.mu, &self.solution, &dr, &du),
         });
         let found = found.map_err(refused)?;
         let n = p.b.len();

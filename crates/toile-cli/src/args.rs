@@ -75,7 +75,7 @@ pub(crate) enum Command {
     Batch(BatchArgs),
     /// Say in words what is wrong with a mesh or a scene.
     Check(CheckArgs),
-    /// Measure shells against reference curves and judge them.
+    /// Measure shells, rods and dry friction against reference curves and judge them.
     #[command(subcommand, after_help = VALIDATE_HELP)]
     Validate(Protocol),
     /// Solve contact problems with dry friction, u = W r + b, and judge the forces.

@@ -10,8 +10,8 @@ use toile::geometry::{
     orient_consistently,
 };
 use toile::io::{
-    LoadedShell, MeshData, MeshFormat, Rest, Scene, SceneError, load_scene, load_shell,
-    loaded_colliders, read_mesh, sniff_format, unsupported_piece,
+    FrictionMatrix, LoadedShell, MeshData, MeshFormat, Rest, Scene, SceneError, load_scene,
+    load_shell, loaded_colliders, read_friction, read_mesh, sniff_format, unsupported_piece,
 };
 use toile::num::words::length;
 
@@ -21,7 +21,9 @@ use findings::Report;
 
 pub(crate) fn run(args: &CheckArgs, global: &Global) -> Result<Outcome, Failure> {
     let mut report = Report::default();
-    if is_mesh(&args.path) {
+    if is_friction(&args.path) {
+        check_friction(&args.path, &mut report);
+    } else if is_mesh(&args.path) {
         check_mesh(&args.path, args.scale.unwrap_or(1.0), &mut report);
     } else if args.scale.is_some() {
         return Err(Failure(
@@ -58,6 +60,55 @@ fn is_mesh(path: &Path) -> bool {
         file.take(1 << 12).read_to_end(&mut head).ok().map(|_| head)
     });
     head.is_some_and(|h| sniff_format(&h).is_some())
+}
+
+/// An FCLib file, or JSON with the keys of a friction problem.
+fn is_friction(path: &Path) -> bool {
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    match ending.to_ascii_lowercase().as_str() {
+        "hdf5" | "h5" => true,
+        "json" => {
+            let text = std::fs::read(path).unwrap_or_default();
+            let value: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+            value.get("problems").is_some() || value.get("W").is_some()
+        }
+        _ => false,
+    }
+}
+
+fn check_friction(path: &Path, report: &mut Report) {
+    report.section(format!("Friction {}", path.display()));
+    match read_friction(path) {
+        Err(error) => report.error(error.to_string()),
+        Ok(file) => {
+            for p in file.problems.iter().take(20) {
+                let kind = match &p.w {
+                    FrictionMatrix::Dense(_) => String::new(),
+                    FrictionMatrix::Sparse(w) => format!(", {} entries of W", w.entries.len()),
+                    FrictionMatrix::Global(g) => format!(", {} unknowns of bodies", g.force.len()),
+                };
+                let (n, d) = (p.contacts(), p.dimension);
+                report.fact(format!("problem {}: {n} contacts of {d} components{kind}", p.id));
+            }
+            if file.problems.len() > 20 {
+                report.fact(format!("and {} more", file.problems.len() - 20));
+            }
+            report.fact("`toile friction` solves it".into());
+            for left_out in file.left_out() {
+                report.note(format!("not read: {left_out}"));
+            }
+        }
+    }
+}
+
+/// Tells of cloth so large or small that its unit may be another.
+pub(crate) fn warn_of_size(shells: &[LoadedShell]) {
+    for shell in shells {
+        let problems = diagnose(&shell.shell.positions, shell.shell.topology.faces());
+        for p in problems.iter().filter(|p| p.kind == ProblemKind::SuspiciousSize) {
+            json::tell(&format!("warning: {}: {}; {}", shell.name, p.message, p.remedy));
+        }
+    }
 }
 
 fn check_mesh(path: &Path, scale: f64, report: &mut Report) {

@@ -13,7 +13,7 @@ use crate::args::{DrapeArgs, Global};
 use crate::progress::{Progress, catch_interrupts};
 use crate::show::{Account, FolderStore, Record};
 use crate::view::{Live, Teller};
-use crate::{Failure, Outcome, files, json, rod, show, summary};
+use crate::{Failure, Outcome, check, files, json, rod, show, summary};
 
 pub(crate) fn run(args: &DrapeArgs, global: &Global) -> Result<Outcome, Failure> {
     let scene = load_scene(&args.scene)?;
@@ -67,6 +67,7 @@ fn drape_to(
     };
     progress.finish();
     let drape: Drape = drape?;
+    check::warn_of_size(&drape.shells);
     let mut names = files::write_all(out, &drape)?;
     let account = show::of_drape(scene, &drape).about("drape", scene);
     match watched {

@@ -1,10 +1,13 @@
 //! `toile friction`: contact problems with dry friction, solved and judged.
 
 use std::cell::RefCell;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use toile::cone::{Settings, Solution, Status};
-use toile::io::{FrictionProblem, read_friction, write_friction};
+use toile::io::{
+    FrictionAnswer, FrictionFile, FrictionProblem, export_friction, read_friction, write_friction,
+};
 
 use crate::args::{FrictionArgs, Global};
 use crate::drape::make_folder;
@@ -14,7 +17,19 @@ use crate::{Failure, Outcome, show};
 
 pub(crate) fn run(args: &FrictionArgs, global: &Global) -> Result<Outcome, Failure> {
     let file = read_friction(&args.problem)?;
-    make_folder(&args.out)?;
+    if let Some(path) = &args.export {
+        prepare_export(path)?;
+    }
+    let Some(out) = &args.out else { return convert(args, global, &file) };
+    make_folder(out)?;
+    // Copies with solutions bear the names of the files they were read from.
+    let same = |a: &Path, b: &Path| a.canonicalize().ok() == b.canonicalize().ok();
+    if args.problem.is_dir() && same(&args.problem, out) {
+        let shown = out.display();
+        return Err(Failure(format!(
+            "--out {shown} is the folder of the problems, which would be replaced; choose another"
+        )));
+    }
     catch_interrupts();
     let begun = Instant::now();
     let settings = Settings {
@@ -37,14 +52,27 @@ pub(crate) fn run(args: &FrictionArgs, global: &Global) -> Result<Outcome, Failu
         found.push(toile::solve_friction(problem, solver, &settings, &watch)?);
     }
     share.borrow().finish();
-    let mut names = write_friction(&args.out, &file, &args.solver, &found)?;
+    let mut bodies = Vec::new();
+    for (problem, solution) in file.problems.iter().zip(&found) {
+        bodies.push(toile::body_velocities(problem, &solution.r)?);
+    }
+    let answers: Vec<FrictionAnswer<'_>> = found
+        .iter()
+        .zip(&bodies)
+        .map(|(solution, v)| FrictionAnswer { solution, bodies: v.as_deref() })
+        .collect();
+    let mut names = write_friction(out, &file, &args.solver, &answers)?;
+    let exported = match &args.export {
+        Some(path) => shown(&export_friction(path, &file, Some(&answers))?),
+        None => Vec::new(),
+    };
     let good = found.iter().filter(|s| s.converged()).count();
     let seconds = begun.elapsed().as_secs_f64();
     let mut account =
         show::of_friction(&file.problems, &found, &args.solver, args.tolerance, seconds);
     let name = args.problem.file_name().unwrap_or(args.problem.as_os_str());
     account.title = format!("friction {}", name.to_string_lossy());
-    account.write(&args.out, &names)?;
+    account.write(out, &names)?;
     names.push(show::REPORT.into());
     if global.json {
         json::print(&line(args, &file.problems, &found, seconds).line());
@@ -56,14 +84,71 @@ pub(crate) fn run(args: &FrictionArgs, global: &Global) -> Result<Outcome, Failu
             "{good} of {count} within {:.0e} by {} in {seconds:.2} s; written to {}: {}",
             args.tolerance,
             args.solver,
-            args.out.display(),
-            names.join(", ")
+            out.display(),
+            few(&names)
         ));
+        if !exported.is_empty() {
+            json::print(&format!("problems and solutions as FCLib files: {}", few(&exported)));
+        }
+        tell_left_out(&file);
         if good < count {
             json::print("not all: raise --max-iterations or try --solver auto or admm");
         }
     }
     Ok(if good == count { Outcome::Good } else { Outcome::Doubtful })
+}
+
+fn shown(files: &[PathBuf]) -> Vec<String> {
+    files.iter().map(|f| f.display().to_string()).collect()
+}
+
+/// The first names of a list that may be long.
+fn few(names: &[String]) -> String {
+    match names.len() {
+        0..=10 => names.join(", "),
+        n => format!("{}, … and {} more", names[..8].join(", "), n - 8),
+    }
+}
+
+/// Says what copies of FCLib files do not have.
+fn tell_left_out(file: &FrictionFile) {
+    let left_out = file.left_out();
+    if let Some(first) = left_out.first() {
+        let more = match left_out.len() {
+            1 => String::new(),
+            n => format!(" and {} more", n - 1),
+        };
+        json::tell(&format!("note: not copied, since it cannot be read here: {first}{more}"));
+    }
+}
+
+/// Sees to it, before anything is solved, that the files can be written.
+fn prepare_export(path: &Path) -> Result<(), Failure> {
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    if !["hdf5", "h5"].contains(&ending) {
+        let path = path.display();
+        return Err(Failure(format!("--export {path}: give a name that ends in .hdf5 or .h5")));
+    }
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => make_folder(folder),
+        _ => Ok(()),
+    }
+}
+
+/// Writes the problems as FCLib files and nothing else.
+fn convert(args: &FrictionArgs, global: &Global, file: &FrictionFile) -> Result<Outcome, Failure> {
+    let Some(path) = &args.export else {
+        return Err(Failure("give --out DIR to solve, --export FILE to convert, or both".into()));
+    };
+    let names = shown(&export_friction(path, file, None)?);
+    if global.json {
+        let count = file.problems.len();
+        json::print(&Object::default().with("problems", count).with("files", names).line());
+    } else if !global.quiet {
+        json::print(&format!("written as FCLib files, not solved: {}", few(&names)));
+        tell_left_out(file);
+    }
+    Ok(Outcome::Good)
 }
 
 fn text(problem: &FrictionProblem, found: &Solution) -> String {

@@ -19,7 +19,7 @@ use crate::json::{self, Object};
 use crate::progress::{catch_interrupts, interrupted};
 use crate::show::{self, Course, Surfaces};
 use crate::view::Live;
-use crate::{Failure, Outcome};
+use crate::{Failure, Outcome, check};
 
 pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failure> {
     let scene = load_scene(&args.scene)?;
@@ -38,6 +38,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
     let start = if args.push_out { Start::PushOut } else { Start::AsGiven };
     let mut simulation = Simulation::new(&scene, start)?;
     if !args.resume {
+        check::warn_of_size(&simulation.shells);
         warn(&simulation);
     }
     let per_frame = time.frame.map_or(1, |f| (f / time.step).round() as usize).max(1);
@@ -137,12 +138,16 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
     if global.json {
         json::print(&summary.pretty());
     } else if !global.quiet {
+        let (seconds, time) = (clock.elapsed().as_secs_f64(), simulation.simulator.time());
+        let what = match totals.steps {
+            0 => format!("nothing left to do at {time:.4} s; a longer `duration` goes on"),
+            n => format!(
+                "{n} steps to {time:.4} s in {seconds:.1} s ({:.1} ms a step)",
+                1e3 * seconds / n as f64
+            ),
+        };
         json::print(&format!(
-            "{} steps to {:.4} s in {:.1} s ({:.1} ms a step); frames, contacts.jsonl, steps.jsonl, last.png, report.html in {}",
-            totals.steps,
-            simulation.simulator.time(),
-            clock.elapsed().as_secs_f64(),
-            1e3 * clock.elapsed().as_secs_f64() / totals.steps.max(1) as f64,
+            "{what}; frames, contacts.jsonl, steps.jsonl, last.png, report.html in {}",
             args.out.display()
         ));
     }

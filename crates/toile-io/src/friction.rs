@@ -1,15 +1,15 @@
-//! Friction problems and their solutions as JSON.
+//! Friction problems: our JSON, and FCLib's HDF5.
 
-use std::fmt::Write as _;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde_json::{Value, json};
-use toile_cone::{ProblemError, Solution};
+use serde_json::Value;
+use toile_cone::ProblemError;
 
-use crate::atomic::{WriteError, atomic_write};
+use crate::fclib;
+use crate::friction_matrix::FrictionMatrix;
+use crate::hdf5::{self, Group, parse_hdf5};
 
 /// u = W r + b with friction μ, components of a contact normal first.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,9 +20,9 @@ pub struct FrictionProblem {
     pub dimension: usize,
     /// μ of each contact.
     pub mu: Vec<f64>,
-    /// W, row after row.
-    pub w: Vec<f64>,
-    /// b.
+    /// W, or what it is made of.
+    pub w: FrictionMatrix,
+    /// b; for a global problem only the part that is not Hᵀ M⁻¹ f.
     pub b: Vec<f64>,
 }
 
@@ -38,15 +38,27 @@ impl FrictionProblem {
 pub struct FrictionFile {
     /// The problems in their order.
     pub problems: Vec<FrictionProblem>,
-    /// Whether they came as a set `{"problems": […]}` rather than alone.
+    /// Whether they came as a set, `{"problems": […]}` or a folder, rather than alone.
     pub is_set: bool,
+    /// Of those that came as FCLib files, everything that was in them.
+    pub(crate) trees: Vec<Option<Group>>,
+}
+
+impl FrictionFile {
+    /// What stood in FCLib files beside the problems, could not be read and is missing in copies.
+    pub fn left_out(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        self.trees.iter().flatten().for_each(|tree| tree.unread("", &mut found));
+        found.dedup();
+        found
+    }
 }
 
 /// A friction problem that could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FrictionError {
     /// The file could not be opened or read at all.
-    #[error("cannot read {}: {source}; give a JSON file of friction problems", path.display())]
+    #[error("cannot read {}: {source}; give a JSON file of friction problems, an FCLib file or a folder of these", path.display())]
     Unreadable {
         /// The file as it was asked for.
         path: PathBuf,
@@ -62,6 +74,20 @@ pub enum FrictionError {
         file: String,
         /// What and where.
         message: String,
+    },
+    /// The bytes are not an FCLib file.
+    #[error("{file}: {message}")]
+    Fclib {
+        /// Name of the file, `input` for data in memory.
+        file: String,
+        /// What, where and what to do.
+        message: String,
+    },
+    /// A folder without problems.
+    #[error("{}: no file *.hdf5 or *.h5 in that folder; give one of FCLib problems, or a file", path.display())]
+    EmptyFolder {
+        /// The folder.
+        path: PathBuf,
     },
     /// The numbers do not make a problem.
     #[error("{file}, problem {id}: {message}")]
@@ -80,6 +106,7 @@ impl FrictionError {
         let file = path.display().to_string();
         match self {
             FrictionError::Syntax { message, .. } => FrictionError::Syntax { file, message },
+            FrictionError::Fclib { message, .. } => FrictionError::Fclib { file, message },
             FrictionError::Invalid { id, message, .. } => {
                 FrictionError::Invalid { file, id, message }
             }
@@ -111,25 +138,110 @@ struct RawSet {
     problems: Vec<RawProblem>,
 }
 
-/// Reads one problem or a set from a file.
+/// Reads one problem or a set from a file, JSON or FCLib's HDF5, or a folder of FCLib files.
+///
+/// Problems of FCLib are called as their files are.
 pub fn read_friction(path: impl AsRef<Path>) -> Result<FrictionFile, FrictionError> {
     let path = path.as_ref();
-    let bytes = fs::read(path)
-        .map_err(|source| FrictionError::Unreadable { path: path.to_path_buf(), source })?;
-    parse_friction(&bytes).map_err(|e| e.in_file(path))
+    if !path.is_dir() {
+        return read_file(path);
+    }
+    let unreadable = |source| FrictionError::Unreadable { path: path.to_path_buf(), source };
+    let mut names = Vec::new();
+    for entry in fs::read_dir(path).map_err(unreadable)? {
+        let name = entry.map_err(unreadable)?.path();
+        if is_fclib_name(&name) && name.is_file() {
+            names.push(name);
+        }
+    }
+    if names.is_empty() {
+        return Err(FrictionError::EmptyFolder { path: path.to_path_buf() });
+    }
+    names.sort();
+    let mut whole = FrictionFile { problems: Vec::new(), is_set: true, trees: Vec::new() };
+    for name in names {
+        let file = read_file(&name)?;
+        whole.problems.extend(file.problems);
+        whole.trees.extend(file.trees);
+    }
+    Ok(whole)
 }
 
-/// Reads one problem `{"n", "mu", "W", "b"}` or a set `{"problems": […]}` from memory.
+/// Whether a file is called as HDF5 files are.
+fn is_fclib_name(path: &Path) -> bool {
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    ["hdf5", "h5", "hdf"].contains(&ending.to_ascii_lowercase().as_str())
+}
+
+fn read_file(path: &Path) -> Result<FrictionFile, FrictionError> {
+    let bytes = fs::read(path)
+        .map_err(|source| FrictionError::Unreadable { path: path.to_path_buf(), source })?;
+    let stem = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    let file = if is_fclib_name(path) { parse_fclib(&bytes, &stem) } else { parse(&bytes, &stem) };
+    file.map_err(|e| e.in_file(path))
+}
+
+/// Reads an FCLib file.
+fn parse_fclib(bytes: &[u8], id: &str) -> Result<FrictionFile, FrictionError> {
+    let fclib = |message: String| FrictionError::Fclib { file: "input".into(), message };
+    if bytes.is_empty() {
+        return Err(fclib("the file is empty; give an FCLib file".into()));
+    }
+    let root = parse_hdf5(bytes)
+        .map_err(|e| fclib(format!("no HDF5 file that can be read: {e}; write it again")))?;
+    let problem = fclib::problem_of(&root, id.into()).map_err(fclib)?;
+    let invalid = |message| FrictionError::Invalid { file: "input".into(), id: id.into(), message };
+    if let Some(contact) = problem.mu.iter().position(|m| *m < 0.0) {
+        let mu = problem.mu[contact];
+        return Err(invalid(ProblemError::NegativeFriction { contact, mu }.to_string()));
+    }
+    let flaw = match &problem.w {
+        FrictionMatrix::Sparse(w) => w.flaw("W"),
+        FrictionMatrix::Global(global) => global.mass.flaw("M"),
+        FrictionMatrix::Dense(_) => None,
+    };
+    if let Some(message) = flaw {
+        return Err(invalid(message));
+    }
+    Ok(FrictionFile { problems: vec![problem], is_set: false, trees: vec![Some(root)] })
+}
+
+/// Reads one problem `{"n", "mu", "W", "b"}`, a set `{"problems": […]}` or an FCLib file from memory.
 ///
 /// `mu` is a number for each contact or one for all; `dimension` (2, 3 or 6) is 3 when left out;
 /// `n` and `id` may be left out; other keys are ignored. Lengths, signs and symmetry are checked.
 pub fn parse_friction(text: &[u8]) -> Result<FrictionFile, FrictionError> {
-    let syntax = |e: serde_json::Error| FrictionError::Syntax {
-        file: "input".into(),
-        message: e.to_string(),
-    };
+    parse(text, "0")
+}
+
+/// As [`parse_friction`]; an FCLib problem, which has no name inside, is given one.
+fn parse(text: &[u8], id: &str) -> Result<FrictionFile, FrictionError> {
+    if text.starts_with(&hdf5::SIGNATURE) {
+        return parse_fclib(text, id);
+    }
+    let wrong = |message: String| FrictionError::Syntax { file: "input".into(), message };
+    let syntax = |e: serde_json::Error| wrong(e.to_string());
+    if text.iter().all(u8::is_ascii_whitespace) {
+        return Err(wrong("the file is empty".into()));
+    }
     // Which of the two it is decides whose complaint is told.
-    let is_set = serde_json::from_slice::<Value>(text).map_err(syntax)?.get("problems").is_some();
+    let value = serde_json::from_slice::<Value>(text).map_err(syntax)?;
+    let is_set = value.get("problems").is_some();
+    // Lists would pass for objects whose keys come in the order of ours.
+    match value.get("problems").unwrap_or(&value) {
+        Value::Array(problems) if is_set && problems.is_empty() => {
+            return Err(wrong("the set has no problems".into()));
+        }
+        Value::Array(problems) if is_set => {
+            if let Some(k) = problems.iter().position(|p| !p.is_object()) {
+                return Err(wrong(format!("problem {k} of the set is no object")));
+            }
+        }
+        Value::Object(_) if !is_set => {}
+        _ if is_set => return Err(wrong("\"problems\" is no list".into())),
+        _ => return Err(wrong("no object, but a list or a single value".into())),
+    }
+    drop(value);
     let raw = if is_set {
         serde_json::from_slice::<RawSet>(text).map_err(syntax)?.problems
     } else {
@@ -147,7 +259,9 @@ pub fn parse_friction(text: &[u8]) -> Result<FrictionFile, FrictionError> {
             message,
         })
     });
-    Ok(FrictionFile { problems: problems.collect::<Result<_, _>>()?, is_set })
+    let problems = problems.collect::<Result<Vec<_>, _>>()?;
+    let trees = problems.iter().map(|_| None).collect();
+    Ok(FrictionFile { problems, is_set, trees })
 }
 
 fn checked(id: String, raw: RawProblem) -> Result<FrictionProblem, String> {
@@ -210,62 +324,5 @@ fn checked(id: String, raw: RawProblem) -> Result<FrictionProblem, String> {
             return Err(ProblemError::NegativeDiagonal { row, value }.to_string());
         }
     }
-    Ok(FrictionProblem { id, dimension, mu, w, b: raw.b })
-}
-
-/// A solution with the name of the solver that found it, as it is written.
-fn solution_value(problem: &FrictionProblem, solver: &str, found: &Solution) -> Value {
-    let residuals = &found.residuals;
-    json!({
-        "id": problem.id,
-        "n": problem.contacts(),
-        "dimension": problem.dimension,
-        "solver": solver,
-        "converged": found.converged(),
-        "stop": format!("{:?}", found.stop),
-        "iterations": found.iterations,
-        "residuals": {
-            "alart_curnier": residuals.alart_curnier,
-            "de_saxce": residuals.de_saxce,
-            "fischer_burmeister": residuals.fischer_burmeister,
-            "natural_map": residuals.natural_map,
-        },
-        "status": found.status.iter().map(|s| s.letter()).collect::<String>(),
-        "r": found.r,
-        "u": found.u,
-    })
-}
-
-/// Writes `solution.json` for a problem alone; for a set one entry per problem, and `answers.json`
-/// with the forces by id. Returns the names of the files.
-pub fn write_friction(
-    folder: impl AsRef<Path>,
-    file: &FrictionFile,
-    solver: &str,
-    found: &[Solution],
-) -> Result<Vec<String>, WriteError> {
-    let folder = folder.as_ref();
-    let entries: Vec<Value> =
-        file.problems.iter().zip(found).map(|(p, s)| solution_value(p, solver, s)).collect();
-    let whole = match entries.first() {
-        Some(alone) if !file.is_set => alone.clone(),
-        _ => json!({ "solver": solver, "problems": entries }),
-    };
-    write_text(&folder.join("solution.json"), &format!("{whole:#}\n"))?;
-    let mut names = vec!["solution.json".to_string()];
-    if file.is_set {
-        let mut text = String::from("{\n");
-        for (k, (problem, s)) in file.problems.iter().zip(found).enumerate() {
-            let comma = if k + 1 < found.len() { "," } else { "" };
-            let _ = writeln!(text, "  {}: {}{comma}", json!(problem.id), json!(s.r));
-        }
-        text.push_str("}\n");
-        write_text(&folder.join("answers.json"), &text)?;
-        names.push("answers.json".into());
-    }
-    Ok(names)
-}
-
-fn write_text(path: &Path, text: &str) -> Result<(), WriteError> {
-    atomic_write(path, |w: &mut dyn Write| w.write_all(text.as_bytes()))
+    Ok(FrictionProblem { id, dimension, mu, w: FrictionMatrix::Dense(w), b: raw.b })
 }

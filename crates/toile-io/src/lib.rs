@@ -11,7 +11,7 @@
 //! | write OBJ, PLY, GLB, VTK, CSV | [`write_obj`], [`write_ply`], [`write_glb`], [`write_vtp`], [`write_csv`] |
 //! | moving meshes: PC2, MDD, USD, VTK series | [`write_pc2`], [`write_mdd`], [`write_usda`], [`write_pvd`] |
 //! | many scenes from one: job lists | [`plan_jobs`] |
-//! | friction problems and their solutions | [`read_friction`], [`write_friction`] |
+//! | friction problems and their solutions, JSON and FCLib | [`read_friction`], [`write_friction`], [`export_friction`] |
 //! | go on with a simulation | [`read_checkpoint`], [`write_checkpoint`] |
 //! | write any file whole or not at all | [`atomic_write`] |
 //! | centimetres, y up | [`Axes`] |
@@ -30,12 +30,16 @@ mod checkpoint;
 mod colliders;
 mod csv;
 mod error;
+mod fclib;
 mod fibre_checkpoint;
 mod friction;
+mod friction_matrix;
+mod friction_write;
 mod generate;
 mod glb_write;
 mod gltf;
 mod gltf_data;
+mod hdf5;
 mod jobs;
 mod mesh;
 mod model;
@@ -84,9 +88,9 @@ pub use colliders::{LoadedCollider, load_colliders, loaded_colliders};
 pub use csv::{Cell, csv_to, write_csv};
 pub use error::{MeshError, Place};
 pub use fibre_checkpoint::{parse_fibre_checkpoint, read_fibre_checkpoint, write_fibre_checkpoint};
-pub use friction::{
-    FrictionError, FrictionFile, FrictionProblem, parse_friction, read_friction, write_friction,
-};
+pub use friction::{FrictionError, FrictionFile, FrictionProblem, parse_friction, read_friction};
+pub use friction_matrix::{FrictionMatrix, GlobalFriction, SparseMatrix};
+pub use friction_write::{FrictionAnswer, export_friction, write_friction};
 pub use glb_write::{GlbMesh, glb_to, write_glb};
 pub use jobs::{Job, JobCommand, JobError, JobList, plan_jobs};
 pub use mesh::{Group, MeshData, MeshFormat, Stitch, parse_mesh, read_mesh, sniff_format};

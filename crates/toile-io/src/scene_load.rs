@@ -2,6 +2,7 @@
 
 use crate::attached::Attached;
 use crate::error::excerpt;
+use crate::mesh::MeshFormat;
 use crate::scene::{MeshSource, Rest, Scene};
 use crate::scene_error::{Diagnostic, SceneError};
 use crate::scene_rod::NaturalSource;
@@ -37,6 +38,11 @@ pub fn load_scene(path: impl AsRef<Path>) -> Result<Scene, SceneError> {
         fs::metadata(path).map_err(|e| fail(e.to_string(), "check the name and the folder"))?;
     if !meta.is_file() {
         return Err(fail("not a regular file".into(), "give the path of a .toml or .json file"));
+    }
+    if MeshFormat::from_path(path).is_some() {
+        let remedy = "name it in a scene: [[shell]] with mesh = \"…\", thickness, areal_density, material; \
+                      `toile check` looks at meshes alone";
+        return Err(fail("it is a mesh, not a scene".into(), remedy));
     }
     if meta.len() > LARGEST {
         return Err(fail(

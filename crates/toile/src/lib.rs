@@ -59,7 +59,7 @@ mod tension;
 pub use certificate::certificate_figures;
 pub use drape::{Drape, DrapeError, drape, drape_on, scene_settings, set_threads};
 pub use fields::{Fields, shell_fields};
-pub use friction::{FrictionSolveError, solve_friction};
+pub use friction::{FrictionSolveError, body_velocities, solve_friction};
 pub use gradient::{GradientError, ShellGradient};
 pub use hair::{HairInversion, in_contact, invert_hair, rods_certificate, rods_verdict};
 pub use invert::{

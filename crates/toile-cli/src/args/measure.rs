@@ -7,11 +7,15 @@ use clap::{Args, ValueEnum};
 use super::{not_negative, positive};
 
 const FRICTION_HELP: &str = "\
-A problem file, components of a contact normal first (in newton-seconds and metres per second, say):
+A problem file of our own, components of a contact normal first (in newton-seconds and metres per second, say):
   { \"n\": 1, \"mu\": [0.5], \"W\": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], \"b\": [-1, 2, 0] }
 asks for r and u = W r + b so that each contact takes off (r = 0, u_N >= 0), sticks (u = 0, r inside its
 cone) or slips (r on the cone, u_T against it). \"mu\" may be one number for all contacts, \"dimension\" 2, 3
 or 6. A set is { \"problems\": [ ... ] }, each with an \"id\".
+
+Files of FCLib (HDF5; the Frictional Contact Library) are read too: local ones u = W r + q, global ones
+M v = H r + f, u = H^T v + w, with 2 or 3 components of a contact; a folder of them is a set. Equations beside
+the contacts (V, R or G) and rolling friction are not known here.
 
 Solvers:
   auto                  Gauss-Seidel, then ADMM, Newton and projected gradient until one succeeds
@@ -25,22 +29,30 @@ Solvers:
 Writes into DIR:
   solution.json         r, u, status (O off, T stick, S slip), residuals, iterations; per problem of a set
   answers.json          for a set: the forces by id
+  solution.hdf5         for an FCLib file: all that was in it and a group `solution` with u, r and, if global, v;
+                        for a folder of them, files of the same names
   report.html           convergence, use of the cones and a table on one page
 
 Examples:
   toile friction problem.json --out result
   toile friction problems.json --solver admm --tolerance 1e-12 --out result --json
+  toile friction LMGC_Cubes_H8_2-i00001-5-00031.hdf5 --out result
+  toile friction problem.json --export problem.hdf5                 our JSON as an FCLib file, not solved
+  toile friction problems.json --out result --export set.hdf5       set-ID.hdf5 for each, with its solution
 
 Exit codes: 0 all within the tolerance, 1 not all (the best forces are written all the same), 2 bad input.";
 
 #[derive(Debug, Args)]
 #[command(after_help = FRICTION_HELP)]
 pub(crate) struct FrictionArgs {
-    /// One problem or a set, JSON.
+    /// One problem or a set, JSON; an FCLib file, or a folder of them.
     pub(crate) problem: PathBuf,
     /// Folder for the results; made if it does not exist.
-    #[arg(long, short, value_name = "DIR")]
-    pub(crate) out: PathBuf,
+    #[arg(long, short, value_name = "DIR", required_unless_present = "export")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write the problem as an FCLib file; with --out its solution too.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export: Option<PathBuf>,
     /// How to solve.
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = clap::builder::PossibleValuesParser::new(toile::cone::SOLVER_NAMES))]
     pub(crate) solver: String,

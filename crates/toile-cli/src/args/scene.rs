@@ -117,7 +117,7 @@ Writes into DIR:
   last.png              a picture of the end
   checkpoint.txt        where to go on with --resume, to the same bits
   report.html           pictures, energies, contacts and times on one page
-Fibres ([[rod]], [[hair]]): frames are polylines, contacts say which fibres touch; there is no --resume for them.
+Fibres ([[rod]], [[hair]]), alone or with cloth: frames of them are polylines, contacts say which fibres touch.
 
 Ctrl-C stops after the current step.
 
@@ -255,14 +255,15 @@ Examples:
   toile check dress.obj
   toile check dress.obj --scale 0.01      the file is in centimetres
   toile check scene.toml --json
+  toile check problem.hdf5                friction problems: JSON or FCLib
 
 Exit codes: 0 in order (perhaps with notes), 1 warnings, 2 errors.";
 
 #[derive(Debug, Args)]
 #[command(after_help = CHECK_HELP)]
 pub(crate) struct CheckArgs {
-    /// A mesh (.obj, .ply, .stl, .gltf, .glb) or a scene (.toml, .json).
-    #[arg(value_name = "MESH|SCENE")]
+    /// A mesh (.obj, .ply, .stl, .gltf, .glb), a scene (.toml, .json) or a friction problem (.json, .hdf5).
+    #[arg(value_name = "FILE")]
     pub(crate) path: PathBuf,
     /// Length of one unit of a mesh file in metres; scenes have a key of that name.
     #[arg(long, value_name = "METRES", value_parser = positive)]

@@ -82,6 +82,38 @@ fn a_scene_is_judged_by_its_material_and_pins() {
 }
 
 #[test]
+fn friction_problems_are_known_and_meshes_are_no_scenes() {
+    let folder = Folder::new();
+    folder.write("p.json", r#"{"mu": 0.5, "W": [[1, 0], [0, 1]], "b": [-1, 2], "dimension": 2}"#);
+    let output = toile(&folder, &["check", "p.json"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(said(&output).contains("1 contacts of 2 components"), "{}", said(&output));
+    folder.write("q.json", r#"{"mu": 0.5, "W": [[1, 0], [7, 1]], "b": [-1, 2], "dimension": 2}"#);
+    let output = toile(&folder, &["check", "q.json"]);
+    assert_eq!(code(&output), 2, "{}", said(&output));
+    assert!(said(&output).contains("symmetric"), "{}", said(&output));
+    folder.write("words.hdf5", "words");
+    let output = toile(&folder, &["check", "words.hdf5"]);
+    assert_eq!(code(&output), 2, "{}", said(&output));
+    assert!(said(&output).contains("no HDF5 signature"), "{}", said(&output));
+
+    folder.write("dress.obj", &grid(3, |u, v| [u, v, 0.0]));
+    let output = toile(&folder, &["simulate", "dress.obj", "--out", "out"]);
+    assert_eq!(code(&output), 2, "{}", said(&output));
+    assert!(said(&output).contains("it is a mesh, not a scene"), "{}", said(&output));
+    // Cloth of 170 m is moved, and its unit doubted.
+    let large =
+        "mesh = { generate = \"sheet\", n = 3, size = 170.0 }\npins = { vertices = [0, 2] }";
+    let time = "[time]\nstep = 0.01\nduration = 0.01\n";
+    folder.write("large.toml", &format!("{}{time}", scene(large)));
+    let output = toile(&folder, &["simulate", "large.toml", "--out", "out"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(said(&output).contains("scale = 0.01"), "{}", said(&output));
+    let output = toile(&folder, &["simulate", "large.toml", "--out", "out", "--resume"]);
+    assert!(said(&output).contains("nothing left to do at 0.0100 s"), "{}", said(&output));
+}
+
+#[test]
 fn the_schema_is_json_and_knows_shells() {
     let folder = Folder::new();
     let output = toile(&folder, &["schema"]);

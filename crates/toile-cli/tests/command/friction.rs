@@ -106,3 +106,91 @@ fn the_reference_set_is_solved_by_several_families() {
         }
     }
 }
+
+/// Forces by id.
+fn answers(path: impl AsRef<Path>) -> Vec<(String, Vec<f64>)> {
+    let numbers = |v: &Value| v.as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
+    let file = read(path);
+    file.as_object().unwrap().iter().map(|(id, r)| (id.clone(), numbers(r))).collect()
+}
+
+#[test]
+fn the_reference_set_has_the_same_answers_through_fclib_files() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference/7_friction");
+    let set = root.join("dfcp_give.json");
+    if !set.exists() {
+        eprintln!("skipped: no reference set at {}", set.display());
+        return;
+    }
+    let folder = Folder::new();
+    let path = set.to_str().unwrap();
+    let output = toile(&folder, &["friction", path, "--out", "json", "--export", "files/s.hdf5"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let output = toile(&folder, &["friction", "files", "--out", "hdf5"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let output = toile(&folder, &["friction", "files", "--out", "files"]);
+    assert_eq!(code(&output), 2, "{}", said(&output));
+    assert!(said(&output).contains("choose another"), "{}", said(&output));
+    let given = answers(folder.0.join("json/answers.json"));
+    let mut found = answers(folder.0.join("hdf5/answers.json"));
+    found.iter_mut().for_each(|(id, _)| *id = id.replacen("s-", "", 1));
+    assert!(given.len() > 20);
+    for (id, r) in &given {
+        let other = found.iter().find(|(other, _)| other == id).map(|(_, r)| r);
+        assert_eq!(other, Some(r), "problem {id}: the same matrix gives the same bits");
+    }
+}
+
+#[test]
+fn an_fclib_file_is_solved_by_its_own_conventions() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../toile-io/tests/unit/data");
+    let folder = Folder::new();
+    // One contact in the plane: M = diag(2, 4), f = (-2, 8), H = [1 ½; 0 1], w = (0, ½), μ = ½. Sliding on, u_N = 0 and
+    // r_T = -½ r_N against it: (½ + 0) r_N + ¼ r_T = 1, so r_N = 8/3.
+    let path = data.join("global.hdf5");
+    let output = toile(&folder, &["friction", path.to_str().unwrap(), "--out", "g"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let found = read(folder.0.join("g/solution.json"));
+    for (key, expected) in
+        [("r", [8.0 / 3.0, -4.0 / 3.0]), ("u", [0.0, 13.0 / 6.0]), ("v", [0.0, 5.0 / 3.0])]
+    {
+        for (k, value) in expected.iter().enumerate() {
+            let apart = (found[key][k].as_f64().unwrap() - value).abs();
+            assert!(apart < 1e-12, "{key}[{k}] is off by {apart:e}");
+        }
+    }
+    // What was written is a file of the same kind, with the solution beside the problem.
+    let output = toile(&folder, &["friction", "g/solution.hdf5", "--out", "again"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert_eq!(read(folder.0.join("again/solution.json"))["r"], found["r"]);
+}
+
+#[test]
+fn fclib_files_that_cannot_be_read_or_written_are_named() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../toile-io/tests/unit/data");
+    let folder = Folder::new();
+    let whole = std::fs::read(data.join("classic.hdf5")).unwrap();
+    std::fs::write(folder.0.join("cut.hdf5"), &whole[..5000]).unwrap();
+    std::fs::write(folder.0.join("empty.h5"), []).unwrap();
+    folder.write("words.hdf5", "not HDF5 at all");
+    folder.write("block.json", BLOCK);
+    for (arguments, words) in [
+        (
+            &["cut.hdf5", "--out", "d"][..],
+            "cut.hdf5: no HDF5 file that can be read: damaged at byte",
+        ),
+        (&["empty.h5", "--out", "d"], "empty.h5: the file is empty"),
+        (&["words.hdf5", "--out", "d"], "no HDF5 signature"),
+        (&["block.json"], "--out"),
+        (&["block.json", "--export", "block.json"], "ends in .hdf5 or .h5"),
+        (&["block.json", "--export", "block.json/p.hdf5"], "block.json"),
+    ] {
+        let output = toile(&folder, &[&["friction"], arguments].concat());
+        assert_eq!(code(&output), 2, "{arguments:?}: {}", said(&output));
+        assert!(said(&output).contains(words), "{arguments:?}: {}", said(&output));
+    }
+    assert!(!folder.0.join("d").exists(), "nothing is made for what cannot be read");
+    let output = toile(&folder, &["friction", "block.json", "--export", "made/p.hdf5", "--json"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(folder.0.join("made/p.hdf5").exists());
+}

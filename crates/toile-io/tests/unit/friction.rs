@@ -38,5 +38,16 @@ fn what_is_wrong_is_said() {
         let message = said(from, to);
         assert!(message.contains(words), "{to}: {message}");
     }
+    for (text, words) in [
+        (" \n", "the file is empty"),
+        ("[]", "no object, but a list"),
+        ("[0, 1, 3, 0.5, [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [1, 2, 3]]", "no object, but a list"),
+        (r#"{"problems": []}"#, "the set has no problems"),
+        (r#"{"problems": {}}"#, "\"problems\" is no list"),
+        (r#"{"problems": [[]]}"#, "problem 0 of the set is no object"),
+    ] {
+        let message = parse_friction(text.as_bytes()).unwrap_err().to_string();
+        assert!(message.contains(words), "{text}: {message}");
+    }
     assert!(matches!(read_friction("no such file"), Err(FrictionError::Unreadable { .. })));
 }

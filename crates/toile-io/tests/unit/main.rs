@@ -12,6 +12,7 @@ mod base64;
 mod checkpoint;
 mod closed_forms;
 mod csv;
+mod fclib;
 mod fibre_checkpoint;
 mod friction;
 mod fuzz;

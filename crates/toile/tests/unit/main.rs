@@ -1,6 +1,7 @@
 //! What the one-call functions promise. One binary: each would link everything again.
 
 mod fields;
+mod friction;
 mod gradient;
 mod mass;
 mod tension;
