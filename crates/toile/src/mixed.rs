@@ -2,7 +2,7 @@
 
 use toile_contact::{Bounds, Intrusion, Penetration};
 use toile_geometry::Vec3;
-use toile_io::{IntegratorName, Object, Scene, Time};
+use toile_io::{IntegratorName, Object, RodModel, Scene, Time};
 use toile_num::words::length;
 use toile_rod::Assembly;
 use toile_sim::{
@@ -85,7 +85,7 @@ impl MixedSimulation {
         let half = half.collect();
         let topology = cloth.topology().clone();
         let mut coupling = Coupling::new(&mut cloth.simulator, topology, half, friction)?;
-        let (near, pierced) = coupling.depth(&cloth.simulator, &found.assembly);
+        let (near, pierced) = coupling.depth(&cloth.simulator, &found.assembly)?;
         if let Some((fibre, segment)) = pierced {
             return Err(MixedError::Pierced { name: found.names[fibre].clone(), segment });
         }
@@ -106,9 +106,9 @@ impl MixedSimulation {
     }
 
     /// How much nearer to shells than their thicknesses allow fibres are at most \[m\], and whether one goes through.
-    pub fn depth(&mut self) -> (f64, bool) {
-        let (depth, pierced) = self.coupling.depth(&self.cloth.simulator, &self.fibres);
-        (depth, pierced.is_some())
+    pub fn depth(&mut self) -> Result<(f64, bool), MixedError> {
+        let (depth, pierced) = self.coupling.depth(&self.cloth.simulator, &self.fibres)?;
+        Ok((depth, pierced.is_some()))
     }
 }
 
@@ -147,6 +147,9 @@ pub fn drape_mixed(
     drift: f64,
     watch: &mut dyn FnMut(usize, f64) -> bool,
 ) -> Result<MixedRest, MixedError> {
+    if let Some(rod) = scene.rods.iter().position(|rod| rod.model == RodModel::Discrete) {
+        return Err(RodSceneError::Discrete { rod, what: "coming to rest in contact" }.into());
+    }
     let mut settings = RestSettings::default();
     let time = scene.time.unwrap_or(Time {
         step: settings.step,

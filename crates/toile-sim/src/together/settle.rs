@@ -179,7 +179,7 @@ impl Coupling {
         fibres: &Assembly,
         rested: &mut Rested,
     ) -> Result<(), SimError> {
-        let (depth, pierced) = self.depth(cloth, fibres);
+        let (depth, pierced) = self.depth(cloth, fibres)?;
         (rested.penetration, rested.through) = (depth, pierced.is_some());
         let own =
             cloth.contact_forces().iter().map(|c| (c.force, c.contact.normal, c.contact.friction));

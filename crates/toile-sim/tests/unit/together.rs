@@ -72,7 +72,7 @@ impl Together {
     }
 
     fn depth(&mut self) -> (f64, Option<(usize, usize)>) {
-        self.coupling.depth(&self.cloth, &self.fibres)
+        self.coupling.depth(&self.cloth, &self.fibres).unwrap()
     }
 }
 
