@@ -115,8 +115,13 @@ impl MixedSimulation {
 /// Part of the friction that is used while coming to rest, so that contacts do not end at the very edge of their cones.
 const CAUTION: f64 = 0.98;
 
-/// Steps from standstill with that friction: what has to slide does.
-const SLIDES: usize = 15;
+/// Steps from standstill with that friction at most, and the residual at which what has to slide has done so: what still slides when all of the
+/// friction is given stops at the edge of its cone, and creeps there.
+const SLIDES: usize = 60;
+const SLID: f64 = 1e-5;
+
+/// Longest step while things slide \[s\]: in longer ones the cloth goes too far for its contacts to agree.
+const SLIDING_STEP: f64 = 0.08;
 
 /// Step with which a result is watched \[s\].
 const WATCH_STEP: f64 = 4e-3;
@@ -173,8 +178,14 @@ pub fn drape_mixed(
         going
     };
     let mut falling = MixedSimulation::new(&cautious, start)?;
-    let fell =
-        falling.settle(&RestSettings { rests: SLIDES, hold: false, ..settings }, &mut watching)?;
+    let sliding = RestSettings {
+        rests: SLIDES,
+        longest_rest: SLIDING_STEP,
+        residual: SLID,
+        hold: false,
+        ..settings
+    };
+    let fell = falling.settle(&sliding, &mut watching)?;
     // With all of its friction nothing slides that lay still with a little less.
     let mut simulation = MixedSimulation::new(&whole, Start::AsGiven)?;
     simulation.take_place_of(&falling)?;
