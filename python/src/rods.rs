@@ -8,7 +8,7 @@ use pyo3::types::PyDict;
 use toile::io::Axes;
 use toile::rod::{
     Assembly, FibreContact, FibreContactKey, RodCertificate, SettleSettings, StaticSettings,
-    Station, SurfacePart, energies,
+    Station, SurfacePart,
 };
 
 use crate::scene::Scene;
@@ -312,15 +312,8 @@ impl FibreSimulation {
 
     /// Kinetic and potential energy [J].
     fn energies(&self) -> PyResult<(f64, f64)> {
-        let (mut kinetic, mut potential) = (0.0, 0.0);
-        for f in &self.assembly.fibres {
-            let gravity = &self.assembly.settings.gravity;
-            let [k, elastic, weight] =
-                energies(&f.rod, &f.state, gravity, &f.motion).map_err(refused)?;
-            kinetic += k;
-            potential += elastic + weight;
-        }
-        Ok((kinetic, potential))
+        let [kinetic, elastic, weight] = self.assembly.energies().map_err(refused)?;
+        Ok((kinetic, elastic + weight))
     }
 
     /// Contacts of the last step, in metres and newtons with z up.

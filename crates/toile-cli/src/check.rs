@@ -1,5 +1,6 @@
 //! `toile check`: what is wrong with a mesh or a scene, in words.
 
+mod fibres;
 mod findings;
 mod material;
 
@@ -10,8 +11,9 @@ use toile::geometry::{
     orient_consistently,
 };
 use toile::io::{
-    FrictionMatrix, LoadedShell, MeshData, MeshFormat, Rest, Scene, SceneError, load_scene,
-    load_shell, loaded_colliders, read_friction, read_mesh, sniff_format, unsupported_piece,
+    FrictionMatrix, LoadedShell, MeshData, MeshFormat, Rest, Scene, SceneError, StrandFormat,
+    load_scene, load_shell, loaded_colliders, read_friction, read_mesh, sniff_format,
+    unsupported_piece,
 };
 use toile::num::words::length;
 
@@ -23,11 +25,13 @@ pub(crate) fn run(args: &CheckArgs, global: &Global) -> Result<Outcome, Failure>
     let mut report = Report::default();
     if is_friction(&args.path) {
         check_friction(&args.path, &mut report);
+    } else if is_strands(&args.path) {
+        fibres::check_strands(&args.path, args.scale.unwrap_or(1.0), &mut report);
     } else if is_mesh(&args.path) {
         check_mesh(&args.path, args.scale.unwrap_or(1.0), &mut report);
     } else if args.scale.is_some() {
         return Err(Failure(
-            "--scale is for mesh files; in a scene set `scale` in [[shell]]".into(),
+            "--scale is for files of meshes and strands; in a scene set `scale` in [[shell]], [[rod]] or [[hair]]".into(),
         ));
     } else {
         check_scene(&args.path, &mut report);
@@ -41,6 +45,20 @@ pub(crate) fn run(args: &CheckArgs, global: &Global) -> Result<Outcome, Failure>
         None | Some(Severity::Note) => Ok(Outcome::Good),
         Some(Severity::Warning) => Ok(Outcome::Doubtful),
         Some(Severity::Error) => Ok(Outcome::Bad),
+    }
+}
+
+/// By the name, or because there are strands and no faces.
+fn is_strands(path: &Path) -> bool {
+    match StrandFormat::from_path(path) {
+        Some(StrandFormat::Hair | StrandFormat::Tfx) => true,
+        Some(StrandFormat::Obj | StrandFormat::Ply) => {
+            let faces = read_mesh(path).is_ok_and(|mesh| !mesh.faces.is_empty());
+            // A cloud of points is no strand.
+            let lines = |s: toile::io::Strands| s.notes.iter().all(|n| !n.starts_with("no `l`"));
+            !faces && toile::io::read_strands(path).is_ok_and(lines)
+        }
+        None => false,
     }
 }
 
@@ -195,21 +213,22 @@ fn check_scene(path: &Path, report: &mut Report) {
         Err(error) => return scene_error(&error, report),
     };
     let g = toile::io::scene_gravity(&scene);
-    report.fact(format!("{} shell(s), gravity {:.3} m/s²", scene.shells.len(), g.norm()));
+    let counts = [
+        (scene.shells.len(), "shell(s)"),
+        (scene.rods.len(), "rod(s)"),
+        (scene.hair.len(), "table(s) of hair"),
+    ];
+    let named = counts.iter().filter(|c| c.0 > 0).map(|(n, what)| format!("{n} {what}"));
+    let gravity = format!("gravity {:.3} m/s²", g.norm());
+    report.fact(named.chain([gravity]).collect::<Vec<_>>().join(", "));
     if g.norm() == 0.0 {
-        report.note("there is no gravity: the cloth only relaxes to its rest shape".into());
+        report.note("there is no gravity: everything only relaxes to its rest shape".into());
     } else if g.z > -0.5 * g.norm() {
         report.warning(format!(
             "gravity does not point down: with z up it is ({:.2}, {:.2}, {:.2}); it is given in the axes of \
              the files, check it against `up`",
             g.x, g.y, g.z
         ));
-    }
-    if !scene.rods.is_empty() {
-        report.fact(format!("{} rod(s)", scene.rods.len()));
-        if let Err(error) = toile::io::load_rods(&scene) {
-            scene_error(&error, report);
-        }
     }
     match loaded_colliders(&scene) {
         Err(error) => scene_error(&error, report),
@@ -231,6 +250,8 @@ fn check_scene(path: &Path, report: &mut Report) {
                 }
                 loaded.notes.iter().for_each(|note| report.note(note.clone()));
             }
+            let placed: Vec<_> = colliders.iter().map(|c| c.collider.at(0.0)).collect();
+            fibres::findings(&scene, &placed, g.norm(), report);
         }
     }
     for i in 0..scene.shells.len() {

@@ -20,7 +20,7 @@ use crate::drape::make_folder;
 use crate::film::{self, Pace};
 use crate::json::{self, Object};
 use crate::progress::{Share, catch_interrupts, interrupted};
-use crate::rod_simulate::{contact_line as fibre_line, energy_sums, write_fibres};
+use crate::rod_simulate::{contact_line as fibre_line, write_fibres};
 use crate::show::{self, Account, Course, FolderStore, MovingBodies, Record, Surfaces, touch_of};
 use crate::simulate::{Log, contact_line, warn, write_frame};
 use crate::view::{Live, Teller};
@@ -96,7 +96,7 @@ pub(crate) fn simulate(
     share.finish();
     log.flush()?;
     let seconds = clock.elapsed().as_secs_f64();
-    let (depth, through) = scene_in_motion.depth();
+    let (depth, through) = scene_in_motion.depth()?;
     let summary = totals.summary(seconds, &scene_in_motion, depth, through)?;
     atomic_write(args.out.join("summary.json"), |w| writeln!(w, "{}", summary.pretty()))?;
     picture(&args.out.join("last.png"), &scene_in_motion)?;
@@ -176,7 +176,7 @@ fn log_step(
     report: &TogetherReport,
 ) -> Result<(), Failure> {
     let cloth = moving.cloth.simulator.energies();
-    let fibres = energy_sums(&moving.fibres)?;
+    let fibres = moving.fibres.energies()?;
     let law_error = report.law_error.max(report.cloth.law_error);
     let contacts = report.fibres.contacts.len() + report.cloth.contacts;
     let time = moving.cloth.simulator.time();
@@ -279,7 +279,7 @@ impl Totals {
         let steps = self.steps.max(1) as f64;
         let [cloth, places, yielding, friction] = self.seconds.map(|s| 1e3 * s / steps);
         let energies = moving.cloth.simulator.energies();
-        let fibres = energy_sums(&moving.fibres)?;
+        let fibres = moving.fibres.energies()?;
         Ok(Object::default()
             .with("time", moving.cloth.simulator.time())
             .with("steps", self.steps)

@@ -10,7 +10,7 @@ use toile::io::{
 };
 use toile::report::record::{Frame, INDEX};
 use toile::report::stage::{Stage, Touch};
-use toile::rod::{Assembly, AssemblyReport, FibreContact, FibreContactKey, SurfacePart, energies};
+use toile::rod::{Assembly, AssemblyReport, FibreContact, FibreContactKey, SurfacePart};
 use toile::rod_assembly;
 
 use crate::args::{Global, SimulateArgs};
@@ -89,7 +89,7 @@ pub(crate) fn simulate(
         deepest = deepest.max(report.penetration);
         most = most.max(report.contacts.len());
         failed += usize::from(!report.converged);
-        let sums = energy_sums(&assembly)?;
+        let sums = assembly.energies()?;
         writeln!(log, "{}", step_line(step, &assembly, &report, sums).line())?;
         let named = [("kinetic", sums[0]), ("elastic", sums[1]), ("of the weight", sums[2])];
         course.add(assembly.time, &named, report.contacts.len(), report.residual);
@@ -248,18 +248,6 @@ fn strands_of(assembly: &Assembly) -> Strands {
         strands.add(assembly.points(f));
     }
     strands
-}
-
-/// Kinetic, elastic and gravity energy of all fibres \[J\].
-pub(crate) fn energy_sums(assembly: &Assembly) -> Result<[f64; 3], Failure> {
-    let mut sum = [0.0; 3];
-    for f in &assembly.fibres {
-        let one = energies(&f.rod, &f.state, &assembly.settings.gravity, &f.motion)?;
-        for (s, e) in sum.iter_mut().zip(one) {
-            *s += e;
-        }
-    }
-    Ok(sum)
 }
 
 fn step_line(step: usize, assembly: &Assembly, report: &AssemblyReport, sum: [f64; 3]) -> Object {

@@ -101,8 +101,8 @@ pub use object::Object;
 pub use ply_write::{PlyWriter, ply_to, write_ply};
 pub use point_cache::{Frames, mdd_to, pc2_to, write_mdd, write_pc2};
 pub use rods::{
-    DrawnFibre, LoadedGrowth, LoadedRod, load_drawn, load_rods, read_stations, write_natural,
-    write_stations,
+    DrawnFibre, FIBRE_RADIUS, LoadedGrowth, LoadedRod, load_drawn, load_rods, read_stations,
+    write_natural, write_stations,
 };
 pub use scene::{
     Annulus, Bending, Cone, Cylinder, Disc, DiscreteShells, Generator, Invert, Koiter, Material,

@@ -51,7 +51,7 @@ pub struct LoadedGrowth {
 }
 
 /// Radius for contact where the scene gives none \[m\].
-const RADIUS: f64 = 5e-4;
+pub const FIBRE_RADIUS: f64 = 5e-4;
 
 pub(crate) fn model(model: RodModel) -> Model {
     match model {
@@ -136,7 +136,7 @@ pub fn load_rods(scene: &Scene) -> Result<Vec<LoadedRod>, SceneError> {
             spec,
             elements,
             accuracy: rod.accuracy.unwrap_or(ACCURACY),
-            radius: rod.radius.unwrap_or(RADIUS),
+            radius: rod.radius.unwrap_or(FIBRE_RADIUS),
             friction: rod.friction.or(scene.self_contact.map(|own| own.friction)),
             growth,
             discrete,
@@ -269,6 +269,7 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
             let help = "`invert` needs a target: `curve = \"strand.obj\"`";
             return Err(scene.error_at(&format!("rod[{i}]"), "the rod is not drawn", help));
         };
+        no_nodes(scene, rod.model, &format!("rod[{i}].model"))?;
         let axes = Axes { up: scene.up, scale: rod.scale.unwrap_or(1.0) };
         let help = "one polyline per rod, root first";
         let read =
@@ -287,7 +288,7 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
                 twisting_stiffness: rod.twisting_stiffness,
                 linear_density: rod.linear_density,
             },
-            radius: rod.radius.unwrap_or(RADIUS),
+            radius: rod.radius.unwrap_or(FIBRE_RADIUS),
             friction: rod.friction.or(scene.self_contact.map(|own| own.friction)),
             d1: rod.clamp.map(|c| Vec3::from(axes.direction_to_internal(c.d1))),
             settings: FitSettings {
@@ -300,6 +301,7 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
     }
     for (i, hair) in scene.hair.iter().enumerate() {
         let key = format!("hair[{i}].strands");
+        no_nodes(scene, hair.model, &format!("hair[{i}].model"))?;
         let axes = Axes { up: scene.up, scale: hair.scale.unwrap_or(1.0) };
         let read = scene
             .read_strands(&hair.strands)
@@ -323,7 +325,7 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
                     twisting_stiffness: hair.twisting_stiffness,
                     linear_density: hair.linear_density,
                 },
-                radius: hair.radius.unwrap_or(RADIUS),
+                radius: hair.radius.unwrap_or(FIBRE_RADIUS),
                 friction: hair.friction.or(scene.self_contact.map(|own| own.friction)),
                 d1: None,
                 settings: FitSettings {
@@ -351,6 +353,15 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
         }
     }
     Ok((fibres, notes))
+}
+
+/// Refuses the discrete rod where a curve is to be fitted.
+fn no_nodes(scene: &Scene, model: RodModel, key: &str) -> Result<(), SceneError> {
+    if model != RodModel::Discrete {
+        return Ok(());
+    }
+    let help = "use \"super-helix\" or \"super-clothoid\"; the discrete rod is for tables [[rod]] with `length` and `clamp`";
+    Err(scene.error_at(key, "drawn fibres are not fitted by nodes and angles", help))
 }
 
 fn drawn(points: &[[f64; 3]], axes: &Axes) -> Result<Curve, toile_rod::RodError> {

@@ -68,7 +68,7 @@ pub enum RodModel {
     SuperClothoid,
     /// Constant: arcs of helices.
     SuperHelix,
-    /// Nodes and angles, the usual model of others: to compare. `drape` only.
+    /// Nodes and angles, the usual model of others: to compare. Not for trees and drawn rods; at rest only where nothing touches.
     Discrete,
 }
 

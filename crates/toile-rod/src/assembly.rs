@@ -13,14 +13,16 @@ use toile_contact::Collider;
 use toile_num::parallel::{for_chunks, map_items};
 
 use crate::RodError;
-use crate::chain::Chain;
+use crate::body::{Bodies, Body};
 use crate::delassus::Delassus;
-use crate::motion::{ClampMotion, Moving, RodState, StepSettings, advance, check, right_hand_side};
+use crate::motion::{ClampMotion, Moving, RodState, StepSettings, advance, check, energies};
+use crate::nodal_step::NodalFibre;
 use crate::passing::{is_fast, passing};
 use crate::rod::Rod;
 use crate::rotation::Vec3;
+use crate::supple::{Factorised, Supple};
 use crate::touch::{Pair, Sites, find};
-use crate::tree::Tree;
+use crate::tree::accelerated;
 
 /// Fibres to a task.
 pub(crate) const GRAIN: usize = 8;
@@ -201,8 +203,10 @@ pub struct Assembly {
     pub(crate) friction_share: f64,
     /// Which solver of the kernel finds the forces, by its name.
     pub(crate) solver: &'static str,
-    /// How fibres hang together where some grow from others.
-    pub(crate) tree: Option<Tree>,
+    /// Which fibres move together because some grow from others.
+    pub(crate) bodies: Bodies,
+    /// Nodes and angles of the discrete rods among the fibres.
+    pub(crate) nodal: HashMap<usize, NodalFibre>,
     /// Joints from the clamp on that began inside a collider, by fibre and collider: roots are often drawn under the skin.
     embedded: HashMap<(u32, u32), u32>,
 }
@@ -227,8 +231,9 @@ const MOST_PASSING: usize = 4;
 const MOST_CUTS: usize = 6;
 
 /// A fibre during a step.
+#[derive(Clone)]
 pub(crate) struct Prepared {
-    pub(crate) chain: Chain,
+    pub(crate) chain: Factorised,
     /// Rates at the end of the step without contact.
     pub(crate) free: Vec<Vec3>,
 }
@@ -246,6 +251,7 @@ impl Assembly {
                 return Err(RodError::NotPositive { what: "radius", value: fibre.radius });
             }
         }
+        let bodies = Bodies::alone(fibres.len());
         let mut out = Self {
             fibres,
             colliders,
@@ -254,22 +260,29 @@ impl Assembly {
             forces: HashMap::new(),
             friction_share: 1.0,
             solver: SOLVER_NAMES[1],
-            tree: None,
+            bodies,
+            nodal: HashMap::new(),
             embedded: HashMap::new(),
         };
-        let placed: Vec<_> = out.colliders.iter().map(|c| c.at(0.0)).collect();
-        for (f, fibre) in out.fibres.iter().enumerate() {
-            let points = if placed.is_empty() { vec![] } else { Sites::at_rest(fibre).points };
+        out.embed();
+        Ok(out)
+    }
+
+    /// Sees which fibres begin inside colliders.
+    pub(crate) fn embed(&mut self) {
+        self.embedded.clear();
+        let placed: Vec<_> = self.colliders.iter().map(|c| c.at(0.0)).collect();
+        for (f, fibre) in self.fibres.iter().enumerate() {
+            let points = if placed.is_empty() { vec![] } else { self.points(f) };
             for (c, collider) in placed.iter().enumerate() {
                 let inside =
                     |p: &&Vec3| collider.query(p).distance - collider.gap() < 0.5 * fibre.radius;
                 let count = points.iter().skip(1).take_while(inside).count();
                 if count > 0 {
-                    out.embedded.insert((f as u32, c as u32), count as u32);
+                    self.embedded.insert((f as u32, c as u32), count as u32);
                 }
             }
         }
-        Ok(out)
     }
 
     /// The same with forces found by another solver of the kernel: sweeps are the fastest, the others are there to compare.
@@ -310,37 +323,41 @@ impl Assembly {
 
     /// Takes one step. Where fast fibres would pass through each other on the way it is taken in halves.
     pub fn step(&mut self) -> Result<AssemblyReport, RodError> {
-        if self.tree.is_some() {
-            return self.step_grown();
-        }
         self.step_in_parts(0)
     }
 
     /// All fibres ready for a step, and where their joints are.
-    pub(crate) fn prepared(&self) -> (Vec<Prepared>, Vec<Sites>) {
-        map_items(&self.fibres, GRAIN, |_, f| prepare(f, &self.settings)).into_iter().unzip()
+    pub(crate) fn prepared(&self) -> Result<(Vec<Prepared>, Vec<Sites>), RodError> {
+        let one = |body: &Body| match body.alone().and_then(|f| self.nodal.get_key_value(&f)) {
+            Some((f, nodes)) => {
+                let motion = &self.fibres[*f].motion;
+                let (factor, free) = nodes.prepared(motion, &self.settings.step)?;
+                let velocities = factor.velocities(&free, &motion.after(self.settings.step.dt));
+                let sites = Sites { points: nodes.points(), velocities };
+                Ok(vec![(Prepared { chain: Factorised::Nodes(factor), free }, sites)])
+            }
+            None => Ok(prepare(body, &self.fibres, &self.settings)),
+        };
+        Ok(self.bodies.try_map(one)?.into_iter().unzip())
     }
 
     fn step_in_parts(&mut self, cuts: usize) -> Result<AssemblyReport, RodError> {
         let h = self.settings.step.dt;
         let mut clock = Laps::start();
-        let (prepared, sites) = self.prepared();
+        let (prepared, sites) = self.prepared()?;
         let mut timings = StepTimings { fibres: clock.lap(), ..StepTimings::default() };
         let mut pairs = self.find(&sites);
         timings.detection = clock.lap();
         let mut report = AssemblyReport { converged: true, ..AssemblyReport::default() };
         let mut change: Vec<Vec<Vec3>> = Vec::new();
-        let chains: Vec<&Chain> = prepared.iter().map(|p| &p.chain).collect();
+        let chains: Vec<&Factorised> = prepared.iter().map(|p| &p.chain).collect();
         for _ in 0..=MOST_PASSING {
             if !pairs.is_empty() {
-                let delassus = Delassus::new(&chains, &pairs, 0.0)?;
+                let delassus = Delassus::new(&self.bodies, &chains, &pairs, 0.0)?;
                 timings.operator += clock.lap();
                 let r = self.contact_forces(&delassus, &sites, &pairs, &mut report)?;
                 timings.friction += clock.lap();
-                let one = |f: usize, chain: &&Chain| {
-                    chain.solve_joint_forces(&delassus.joint_forces(f, sites[f].points.len(), &r))
-                };
-                change = map_items(&chains, GRAIN, one);
+                change = delassus.pushed(&self.bodies, &chains, &sites, &r);
             }
             (report.fast, report.passing) =
                 self.stop_passing(&prepared, &sites, &change, &mut pairs);
@@ -377,7 +394,14 @@ impl Assembly {
         change: &[Vec<Vec3>],
     ) -> Result<(), RodError> {
         let (step, h) = (self.settings.step, self.settings.step.dt);
+        let nodal = &self.nodal;
         let move_one = |f: usize, fibre: &mut Fibre| {
+            let clamp = fibre.motion.advanced(fibre.rod.clamp(), h);
+            fibre.rod.set_clamp(clamp);
+            fibre.motion = fibre.motion.after(h);
+            if nodal.contains_key(&f) {
+                return;
+            }
             let mut rate = prepared[f].free.clone();
             for (x, d) in rate.iter_mut().zip(change.get(f).into_iter().flatten()) {
                 *x += d;
@@ -385,18 +409,25 @@ impl Assembly {
             let acceleration: Vec<Vec3> =
                 rate.iter().zip(&fibre.state.rate).map(|(new, old)| (new - old) / h).collect();
             advance(&mut fibre.state, &acceleration, &step);
-            let clamp = fibre.motion.advanced(fibre.rod.clamp(), h);
-            fibre.rod.set_clamp(clamp);
-            fibre.motion = fibre.motion.after(h);
         };
         for_chunks(&mut self.fibres, GRAIN, |chunk, fibres| {
             for (k, fibre) in fibres.iter_mut().enumerate() {
                 move_one(chunk * GRAIN + k, fibre);
             }
         });
+        for (f, nodes) in &mut self.nodal {
+            let mut rate = prepared[*f].free.clone();
+            for (x, d) in rate.iter_mut().zip(change.get(*f).into_iter().flatten()) {
+                *x += d;
+            }
+            nodes.advance(&self.fibres[*f], rate, &step);
+            nodes.check()?;
+            self.fibres[*f].state.q = nodes.curvatures();
+        }
         for fibre in &self.fibres {
             fibre.rod.check_blocks(&fibre.state.q)?;
         }
+        self.place_grown();
         self.time += h;
         Ok(())
     }
@@ -404,14 +435,14 @@ impl Assembly {
     /// Pairs of fibres that have passed through each other on the way from their sites of a time h ago.
     fn passed(&self, before: &[Sites], h: f64) -> usize {
         let Some(friction) = self.settings.fibre_friction else { return 0 };
-        let gone = |f: usize, fibre: &Fibre| {
+        let gone = |f: usize, _: &Fibre| {
             let from = &before[f];
-            let now = Sites::at_rest(fibre).points;
+            let now = self.points(f);
             let velocities = now.iter().zip(&from.points).map(|(a, b)| (a - b) / h).collect();
             Sites { points: from.points.clone(), velocities }
         };
         let ways = map_items(&self.fibres, GRAIN, gone);
-        passing(&self.fibres, &ways, friction, h).len()
+        passing((&self.fibres, &self.bodies), &ways, friction, h).len()
     }
 
     /// Adds the pairs of fibres that would pass through each other on the way that was found; whether anything is fast enough to
@@ -425,20 +456,17 @@ impl Assembly {
     ) -> (bool, usize) {
         let h = self.settings.step.dt;
         let Some(friction) = self.settings.fibre_friction else { return (false, 0) };
-        let moving = |f: usize, p: &Prepared| {
-            let mut rate = p.free.clone();
-            for (x, d) in rate.iter_mut().zip(change.get(f).into_iter().flatten()) {
-                *x += d;
-            }
-            let motion = self.fibres[f].motion.after(h);
-            let velocities = p.chain.joint_velocities(&rate, &motion);
-            Sites { points: sites[f].points.clone(), velocities }
+        let at = |(site, velocities): (&Sites, Vec<Vec3>)| Sites {
+            points: site.points.clone(),
+            velocities,
         };
-        let ends = map_items(prepared, GRAIN, moving);
+        let velocities = self.velocities_after(prepared, change, 1.0);
+        let ends: Vec<Sites> = sites.iter().zip(velocities).map(at).collect();
         if !is_fast(&self.fibres, &ends, h) {
             return (false, 0);
         }
-        let mut found = passing(&self.fibres, &ends, friction * self.friction_share, h);
+        let mut found =
+            passing((&self.fibres, &self.bodies), &ends, friction * self.friction_share, h);
         let count = found.len();
         // What was held at another place is held here as well: both must be kept.
         pairs.append(&mut found);
@@ -446,9 +474,37 @@ impl Assembly {
         (true, count)
     }
 
+    /// Velocities of all joints at the end of a step in which contacts change rates, of which drag leaves a part.
+    pub(crate) fn velocities_after(
+        &self,
+        prepared: &[Prepared],
+        change: &[Vec<Vec3>],
+        drag: f64,
+    ) -> Vec<Vec<Vec3>> {
+        let rates = map_items(prepared, GRAIN, |f, one| {
+            let mut rate = one.free.clone();
+            for (x, d) in rate.iter_mut().zip(change.get(f).into_iter().flatten()) {
+                *x += d;
+            }
+            rate.iter_mut().for_each(|x| *x *= drag);
+            rate
+        });
+        self.bodies.map(|body| {
+            let motion = self.fibres[body.fibres[0]].motion.after(self.settings.step.dt);
+            body.velocities(|f| &prepared[f].chain, |f| &rates[f], &motion)
+        })
+    }
+
     /// The joints of all fibres as they are, without velocities.
     pub(crate) fn sites_at_rest(&self) -> Vec<Sites> {
-        map_items(&self.fibres, GRAIN, |_, fibre| Sites::at_rest(fibre))
+        map_items(&self.fibres, GRAIN, |f, fibre| match self.nodal.get(&f) {
+            Some(nodes) => {
+                let points = nodes.points();
+                let velocities = vec![Vec3::zeros(); points.len()];
+                Sites { points, velocities }
+            }
+            None => Sites::at_rest(fibre),
+        })
     }
 
     /// Pairs that may touch within the next step.
@@ -469,7 +525,15 @@ impl Assembly {
     ) -> Vec<Pair> {
         let h = self.settings.step.dt;
         let own = self.settings.fibre_friction;
-        let mut pairs = find(&self.fibres, sites, &self.colliders, own, self.time + h, h, known);
+        let mut pairs = find(
+            (&self.fibres, &self.bodies),
+            sites,
+            &self.colliders,
+            own,
+            self.time + h,
+            h,
+            known,
+        );
         if !self.embedded.is_empty() {
             pairs.retain(|pair| match pair.key {
                 FibreContactKey::Collider { fibre, point, collider } => {
@@ -486,27 +550,59 @@ impl Assembly {
 
     /// Speed of the fastest joint \[m/s\].
     pub fn speed(&self) -> f64 {
-        let one = |f: &Fibre| {
-            let joints = Sites::along(&f.rod, &f.state.q, &f.state.rate, &f.motion);
-            joints.velocities.iter().map(|v| v.norm()).fold(0.0, f64::max)
+        let one = |(i, f): (usize, &Fibre)| {
+            let velocities = match self.nodal.get(&i) {
+                Some(nodes) => nodes.velocities(&f.motion),
+                None => Sites::along(&f.rod, &f.state.q, &f.state.rate, &f.motion).velocities,
+            };
+            velocities.iter().map(|v| v.norm()).fold(0.0, f64::max)
         };
-        self.fibres.iter().map(one).fold(0.0, f64::max)
+        self.fibres.iter().enumerate().map(one).fold(0.0, f64::max)
+    }
+
+    /// Kinetic and elastic energy of all fibres and the potential of their weight from the origin \[J\].
+    pub fn energies(&self) -> Result<[f64; 3], RodError> {
+        let mut sum = [0.0; 3];
+        for (i, f) in self.fibres.iter().enumerate() {
+            let one = match self.nodal.get(&i) {
+                Some(nodes) => nodes.energies(),
+                None => energies(&f.rod, &f.state, &self.settings.gravity, &f.motion)?,
+            };
+            sum.iter_mut().zip(one).for_each(|(s, e)| *s += e);
+        }
+        Ok(sum)
     }
 
     /// Contact points of a fibre, clamp first \[m\].
     pub fn points(&self, fibre: usize) -> Vec<Vec3> {
-        Sites::at_rest(&self.fibres[fibre]).points
+        match self.nodal.get(&fibre) {
+            Some(nodes) => nodes.points(),
+            None => Sites::at_rest(&self.fibres[fibre]).points,
+        }
     }
 }
 
-fn prepare(fibre: &Fibre, settings: &AssemblySettings) -> (Prepared, Sites) {
-    let Fibre { rod, state, motion, .. } = fibre;
-    let StepSettings { dt: h, theta, damping, .. } = settings.step;
-    let moving = Moving::new(rod, state, &settings.gravity, motion);
-    let chain = moving.chain(rod, theta * theta * h * h + damping * h);
-    let a = chain.solve(&right_hand_side(rod, state, &moving, theta * h + damping));
-    let free: Vec<Vec3> = state.rate.iter().zip(&a).map(|(v, a)| v + a * h).collect();
+fn prepare(body: &Body, fibres: &[Fibre], settings: &AssemblySettings) -> Vec<(Prepared, Sites)> {
+    let h = settings.step.dt;
+    let own: Vec<&Fibre> = body.fibres.iter().map(|f| &fibres[*f]).collect();
+    let moving: Vec<Moving> =
+        own.iter().map(|f| Moving::new(&f.rod, &f.state, &settings.gravity, &f.motion)).collect();
+    let parts: Vec<_> = own.iter().zip(&moving).map(|(f, m)| (&f.rod, &f.state, m)).collect();
+    let (chains, accelerations) = accelerated(&body.growths, &parts, &settings.step);
+    let ahead = |(f, a): (&&Fibre, &Vec<Vec3>)| -> Vec<Vec3> {
+        f.state.rate.iter().zip(a).map(|(v, a)| v + a * h).collect()
+    };
+    let free: Vec<Vec<Vec3>> = own.iter().zip(&accelerations).map(ahead).collect();
+    let place = |f: usize| body.fibres.iter().position(|g| *g == f).unwrap_or(0);
     // The clamp's motion at the end of the step.
-    let sites = Sites::new(fibre, &chain, &free, &motion.after(h));
-    (Prepared { chain, free }, sites)
+    let motion = own[0].motion.after(h);
+    let velocities = body.velocities(|f| &chains[place(f)], |f| &free[place(f)], &motion);
+    let points: Vec<Vec<Vec3>> =
+        own.iter().zip(&chains).map(|(f, chain)| Sites::points_along(f, chain)).collect();
+    let sites = points.into_iter().zip(velocities);
+    let sites = sites.map(|(points, velocities)| Sites { points, velocities });
+    let prepared = chains.into_iter().zip(free);
+    let prepared = prepared
+        .map(|(chain, free)| Prepared { chain: Factorised::Curvatures(Box::new(chain)), free });
+    prepared.zip(sites).collect()
 }

@@ -139,7 +139,7 @@ impl Assembly {
         let count = self.fibres.len();
         let bent = try_map(count, GRAIN, |f| self.bent(f, &self.fibres[f], prior))?;
         let chains: Vec<&Chain> = bent.iter().map(|b| &b.chain).collect();
-        let delassus = Delassus::new(&chains, &pairs, REGULARISATION)?;
+        let delassus = Delassus::new(&self.bodies, &chains, &pairs, REGULARISATION)?;
         let count = pairs.len();
         // b = −H K⁻¹ (…): how the contact points would move if every fibre went to its wish.
         let still = ClampMotion::default();
@@ -311,6 +311,7 @@ impl Assembly {
             fibre.rod = fibre.rod.clone().with_rest(q_bar)?;
             fibre.state.rate.fill(Vec3::zeros());
         }
+        out.place_grown();
         Ok(out)
     }
 

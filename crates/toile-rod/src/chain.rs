@@ -51,6 +51,16 @@ struct Link {
     transition: Transition,
 }
 
+impl Link {
+    /// How the next state follows this one, and the covariance that the end curvature adds to it.
+    fn spread(&self) -> (Matrix<STATE, STATE>, Matrix<STATE, STATE>) {
+        let end: Matrix<STATE, 3> = self.transition.fixed_columns::<3>(STATE).into();
+        let driven = end * self.pivot;
+        let spread = self.transition.fixed_columns::<STATE>(0) - driven * self.coupling;
+        (spread, driven * end.transpose())
+    }
+}
+
 /// Inverse of a symmetric 3 × 3 block and the number of its negative eigenvalues; `None` if singular. Of a planar rod only the
 /// first curvature is free.
 fn invert(block: &Mat3, planar: bool) -> Option<(Mat3, usize)> {
@@ -122,6 +132,11 @@ impl Chain {
         Self { model, links, root, root_coupling, crown, negative, singular }
     }
 
+    /// Unknown vectors.
+    pub(crate) fn blocks(&self) -> usize {
+        self.links.len() + usize::from(self.model == Model::SuperClothoid)
+    }
+
     /// The form of the root's motion when everything beyond follows.
     pub(crate) fn crown(&self) -> Matrix<6, 6> {
         self.crown
@@ -173,22 +188,34 @@ impl Chain {
 
     /// Velocities of the joints, clamp first, at given rates of the unknowns.
     pub(crate) fn joint_velocities(&self, rates: &[Vec3], motion: &ClampMotion) -> Vec<Vec3> {
-        let first = usize::from(self.model == Model::SuperClothoid);
+        let mut root = Vector::<6>::zeros();
+        root.fixed_rows_mut::<3>(0).copy_from(&motion.velocity);
+        root.fixed_rows_mut::<3>(3).copy_from(&motion.spin);
         let mut out = Vec::with_capacity(self.links.len() + 1);
+        self.joint_motions(rates, &root, |z| out.push(z.fixed_rows::<3>(0).into()));
+        out
+    }
+
+    /// Tells velocity and spin of every joint, clamp first, at given rates of the unknowns and motion of the root.
+    pub(crate) fn joint_motions(
+        &self,
+        rates: &[Vec3],
+        root: &Vector<6>,
+        mut each: impl FnMut(Vector<6>),
+    ) {
+        let first = usize::from(self.model == Model::SuperClothoid);
         let mut v = Vector::<LOCAL>::zeros();
-        v.fixed_rows_mut::<3>(0).copy_from(&motion.velocity);
-        v.fixed_rows_mut::<3>(3).copy_from(&motion.spin);
+        v.fixed_rows_mut::<6>(0).copy_from(root);
         if first == 1 {
             v.fixed_rows_mut::<3>(6).copy_from(&rates[0]);
         }
-        out.push(motion.velocity);
+        each(*root);
         for (e, link) in self.links.iter().enumerate() {
             v.fixed_rows_mut::<3>(STATE).copy_from(&rates[e + first]);
             let next = link.transition * v;
             v.fixed_rows_mut::<STATE>(0).copy_from(&next);
-            out.push(next.fixed_rows::<3>(0).into());
+            each(next.fixed_rows::<6>(0).into());
         }
-        out
     }
 
     /// Changes of the unknowns by forces at the joints \[N\], clamp first: the matrix solved for Jᵀ f.
@@ -225,11 +252,8 @@ impl Chain {
             if next == count {
                 break;
             }
-            let end: Matrix<STATE, 3> = link.transition.fixed_columns::<3>(STATE).into();
-            let driven = end * link.pivot;
-            let spread: Matrix<STATE, STATE> =
-                link.transition.fixed_columns::<STATE>(0) - driven * link.coupling;
-            own = spread * own * spread.transpose() + driven * end.transpose();
+            let (spread, own_part) = link.spread();
+            own = spread * own * spread.transpose() + own_part;
             for column in &mut columns {
                 *column = spread * *column;
             }
@@ -246,6 +270,23 @@ impl Chain {
             }
         }
         Compliance { joints: joints.to_vec(), blocks }
+    }
+
+    /// How the state of the root follows its motion, and the covariance that its own curvature adds.
+    pub(crate) fn root_spread(&self) -> (Matrix<STATE, 6>, Matrix<STATE, STATE>) {
+        let mut follows = Matrix::<STATE, 6>::zeros();
+        follows.fixed_view_mut::<6, 6>(0, 0).copy_from(&Matrix::identity());
+        follows.fixed_view_mut::<3, 6>(6, 0).copy_from(&-(self.root * self.root_coupling));
+        let mut own = Matrix::<STATE, STATE>::zeros();
+        own.fixed_view_mut::<3, 3>(6, 6).copy_from(&self.root);
+        (follows, own)
+    }
+
+    /// The same from each joint to the next.
+    pub(crate) fn spreads(
+        &self,
+    ) -> impl Iterator<Item = (Matrix<STATE, STATE>, Matrix<STATE, STATE>)> + '_ {
+        self.links.iter().map(Link::spread)
     }
 
     /// From what each element wants by itself to the unknowns, clamp to tip, with the root moved by `motion`; `each` is told how
@@ -296,6 +337,11 @@ pub(crate) struct Compliance {
 }
 
 impl Compliance {
+    /// Of joints by their numbers, ascending, with the blocks row after row.
+    pub(crate) fn new(joints: Vec<usize>, blocks: Vec<Mat3>) -> Self {
+        Self { joints, blocks }
+    }
+
     /// Place of a joint among those asked for.
     pub(crate) fn place(&self, joint: usize) -> Option<usize> {
         self.joints.binary_search(&joint).ok()

@@ -157,7 +157,7 @@ impl Assembly {
             let way: Vec<Vec3> = drawn[f].iter().zip(&fibre.state.q).map(|(a, b)| a - b).collect();
             Sites::new(fibre, &chains[f], &way, &still)
         });
-        let delassus = Delassus::new(&chains.iter().collect::<Vec<_>>(), pairs, 0.0)?;
+        let delassus = Delassus::new(&self.bodies, &chains.iter().collect::<Vec<_>>(), pairs, 0.0)?;
         let free: Vec<f64> = pairs
             .iter()
             .map(|p| {

@@ -5,9 +5,11 @@ use toile_num::parallel::map_items;
 
 use crate::RodError;
 use crate::assembly::GRAIN;
-use crate::chain::{Chain, Compliance};
+use crate::body::{Bodies, Body};
+use crate::chain::Compliance;
 use crate::rotation::{Mat3, Vec3};
-use crate::touch::{Pair, Side};
+use crate::supple::Supple;
+use crate::touch::{Pair, Side, Sites};
 
 /// W in blocks where contacts share a fibre, and how forces act on the fibres.
 ///
@@ -29,17 +31,18 @@ pub(crate) struct Beside<'a> {
     pub(crate) drag: f64,
 }
 
-/// A side of a contact with its joints found in the compliance of its fibre.
+/// A side of a contact with its joints found in the compliance of its body.
 #[derive(Clone, Copy)]
 struct Placed {
     contact: u32,
     places: [(u32, f64); 2],
 }
 
-fn placed(compliance: &Compliance, contact: u32, side: &Side) -> Placed {
+/// The side's fibre begins with joint `first` of its body.
+fn placed(compliance: &Compliance, contact: u32, side: &Side, first: usize) -> Placed {
     let mut places = [(0, 0.0); 2];
     for (slot, (joint, share)) in places.iter_mut().zip(side.joints()) {
-        if let Some(place) = compliance.place(joint) {
+        if let Some(place) = compliance.place(first + joint) {
             *slot = (place as u32, share * side.sign);
         }
     }
@@ -60,9 +63,14 @@ fn between(compliance: &Compliance, a: &Placed, b: &Placed) -> Mat3 {
 
 impl Delassus {
     /// For factorised fibres; `lift` times the mean of the diagonal is added to it.
-    pub(crate) fn new(chains: &[&Chain], pairs: &[Pair], lift: f64) -> Result<Self, RodError> {
+    pub(crate) fn new<F: Supple>(
+        bodies: &Bodies,
+        chains: &[&F],
+        pairs: &[Pair],
+        lift: f64,
+    ) -> Result<Self, RodError> {
         let alone = Beside { first: pairs.len(), compliance: &[], drag: 1.0 };
-        Self::beside(chains, pairs, lift, &alone)
+        Self::beside(bodies, chains, pairs, lift, &alone)
     }
 
     /// The same operator where a force at contact c is dearer: `dearer[c]` times the mean of its own diagonal block is added to that.
@@ -81,8 +89,9 @@ impl Delassus {
     }
 
     /// The same where some pairs have another side that yields as well.
-    pub(crate) fn beside(
-        chains: &[&Chain],
+    pub(crate) fn beside<F: Supple>(
+        bodies: &Bodies,
+        chains: &[&F],
         pairs: &[Pair],
         lift: f64,
         other: &Beside<'_>,
@@ -95,24 +104,31 @@ impl Delassus {
             }
         }
         let frames: Vec<Mat3> = pairs.iter().map(Pair::frame).collect();
-        let soft = |f: usize, chain: &&Chain| {
-            let list = &touched[f];
-            let mut joints: Vec<usize> =
-                list.iter().flat_map(|(_, side)| side.joints().map(|j| j.0)).collect();
+        let soft = |_: usize, body: &Body| {
+            let sides = || {
+                body.fibres.iter().flat_map(|f| {
+                    let first = bodies.of[*f].1;
+                    touched[*f].iter().map(move |(c, side)| (*c, side, first))
+                })
+            };
+            let mut joints: Vec<usize> = sides()
+                .flat_map(|(_, side, first)| side.joints().map(move |j| first + j.0))
+                .collect();
             joints.sort_unstable();
             joints.dedup();
-            let compliance = chain.compliance(&joints);
-            let sides: Vec<Placed> =
-                list.iter().map(|(c, side)| placed(&compliance, *c, side)).collect();
-            (compliance, sides)
+            let compliance = body.compliance(chains, &joints);
+            let list: Vec<Placed> =
+                sides().map(|(c, side, first)| placed(&compliance, c, side, first)).collect();
+            (compliance, list)
         };
-        let fibres: Vec<(Compliance, Vec<Placed>)> = map_items(chains, GRAIN, soft);
-        // Rows: contacts of the one or two fibres of a contact, merged.
+        let soft: Vec<(Compliance, Vec<Placed>)> = map_items(&bodies.list, GRAIN, soft);
+        // Rows: contacts of the one or two bodies of a contact, merged.
         let row = |c: usize, pair: &Pair| {
             let mut all: Vec<(u32, Mat3)> = Vec::new();
             for side in pair.sides() {
-                let (compliance, sides) = &fibres[side.fibre];
-                let own = placed(compliance, c as u32, side);
+                let (body, first) = bodies.of[side.fibre];
+                let (compliance, sides) = &soft[body];
+                let own = placed(compliance, c as u32, side, first);
                 let moved = |o: &Placed| between(compliance, &own, o) * other.drag;
                 all.extend(sides.iter().map(|o| (o.contact, moved(o))));
             }
@@ -150,6 +166,19 @@ impl Delassus {
         let w = BlockSparseOperator::<3>::from_rows(rows)
             .map_err(|_| RodError::NotFinite { what: "contact problem" })?;
         Ok(Self { w, touched, frames })
+    }
+
+    /// Changes of the unknowns of all fibres by contact forces in their frames.
+    pub(crate) fn pushed<F: Supple>(
+        &self,
+        bodies: &Bodies,
+        chains: &[&F],
+        sites: &[Sites],
+        r: &[f64],
+    ) -> Vec<Vec<Vec3>> {
+        let forces: Vec<Vec<Vec3>> =
+            map_items(sites, GRAIN, |f, site| self.joint_forces(f, site.points.len(), r));
+        bodies.map(|body| body.pushed(chains, &forces))
     }
 
     /// Frame of a contact: normal, then two tangents.

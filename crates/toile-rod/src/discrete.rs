@@ -18,11 +18,11 @@ use crate::{RodError, RodSpec};
 /// Strain under the weight of the whole that is left by the springs.
 const STRAIN: f64 = 1e-7;
 /// Unknowns of a bent node: three nodes and two angles.
-const BENT: usize = 11;
+pub(crate) const BENT: usize = 11;
 /// Most edges: the Hessian is dense.
 const MOST_EDGES: usize = 400;
 
-type Second = Dual<Dual<f64, BENT>, BENT>;
+pub(crate) type Second = Dual<Dual<f64, BENT>, BENT>;
 
 /// Nodes and frames of a discrete rod at rest, or the best that was found.
 #[derive(Clone, Debug)]
@@ -76,27 +76,28 @@ fn mixed(a: &Mat3, b: &Mat3, t: f64) -> Mat3 {
 }
 
 /// A rod of nodes, with what does not change.
-struct Nodal {
-    section: Section,
-    clamp: Clamp,
-    edge: f64,
+#[derive(Clone, Debug)]
+pub(crate) struct Nodal {
+    pub(crate) section: Section,
+    pub(crate) clamp: Clamp,
+    pub(crate) edge: f64,
     stretch: f64,
     natural: Vec<Vec3>,
-    gravity: Vec3,
-    edges: usize,
+    pub(crate) gravity: Vec3,
+    pub(crate) edges: usize,
 }
 
 /// Where it is: nodes after the clamp, angles, and the directors the angles are counted from.
-#[derive(Clone)]
-struct Nodes {
+#[derive(Clone, Debug)]
+pub(crate) struct Nodes {
     /// Edges, and by how much they are longer than they should be over that: kept apart, because springs as stiff as these turn
     /// the rounding of their ends into forces.
-    ways: Vec<Vec3>,
-    strain: Vec<f64>,
-    theta: Vec<f64>,
+    pub(crate) ways: Vec<Vec3>,
+    pub(crate) strain: Vec<f64>,
+    pub(crate) theta: Vec<f64>,
     /// Tangents and directors of the edges at which θ was last counted.
-    tangents: Vec<Vec3>,
-    directors: Vec<Vec3>,
+    pub(crate) tangents: Vec<Vec3>,
+    pub(crate) directors: Vec<Vec3>,
 }
 
 impl RodSpec {
@@ -110,21 +111,7 @@ impl RodSpec {
         if edges == 0 || edges > MOST_EDGES {
             return Err(RodError::Elements { elements: edges, most: MOST_EDGES });
         }
-        // Checks everything, and has the natural shape to start from.
-        let rod = self.build(edges)?;
-        let edge = self.length / edges as f64;
-        let weight = self.section.linear_density * self.length * gravity.norm();
-        let bending = self.section.stiffness().max() / self.length.powi(2);
-        let nodal = Nodal {
-            section: self.section,
-            clamp: *rod.clamp(),
-            edge,
-            stretch: weight.max(bending) / STRAIN,
-            natural: (0..edges).map(|i| natural_mean(&self.natural, i, edge)).collect(),
-            gravity,
-            edges,
-        };
-        let mut nodes = Nodes::along(&rod, &rod.rest());
+        let (nodal, mut nodes) = Nodal::new(self, edges, gravity)?;
         let (mut steps, mut share, mut add) = (0, 0.0, 0.1);
         while share < 1.0 {
             let next = f64::min(share + add, 1.0);
@@ -181,8 +168,13 @@ impl Nodes {
     ///
     /// Edges turn as the step says and stretch as it says to first order: else every turn would stretch the stiff springs.
     fn moved(&self, step: &DVector<f64>, scale: f64) -> Self {
+        self.moved_with(step.as_slice(), scale, Vec3::zeros())
+    }
+
+    /// The same where the clamp goes a way of its own.
+    pub(crate) fn moved_with(&self, step: &[f64], scale: f64, clamp: Vec3) -> Self {
         let mut out = self.clone();
-        let mut before = Vec3::zeros();
+        let mut before = clamp;
         for e in 0..self.theta.len() {
             let now = Vec3::from_fn(|k, _| scale * step[4 * e + k]);
             let (way, change) = (self.ways[e], now - before);
@@ -197,7 +189,7 @@ impl Nodes {
     }
 
     /// Nodes from the clamp on.
-    fn positions(&self, from: Vec3) -> Vec<Vec3> {
+    pub(crate) fn positions(&self, from: Vec3) -> Vec<Vec3> {
         let mut x = vec![from];
         for way in &self.ways {
             x.push(x[x.len() - 1] + way);
@@ -206,7 +198,7 @@ impl Nodes {
     }
 
     /// Counts angles from directors carried to the present tangents.
-    fn carried(&mut self) {
+    pub(crate) fn carried(&mut self) {
         for e in 0..self.theta.len() {
             let t = self.ways[e].normalize();
             self.directors[e] = transported(&self.directors[e], &self.tangents[e], &t).normalize();
@@ -214,7 +206,7 @@ impl Nodes {
         }
     }
 
-    fn frame(&self, e: usize) -> Mat3 {
+    pub(crate) fn frame(&self, e: usize) -> Mat3 {
         let t = self.ways[e].normalize();
         let u = transported(&self.directors[e], &self.tangents[e], &t);
         let (s, c) = self.theta[e].sin_cos();
@@ -248,8 +240,47 @@ fn framed<T: Scalar>(
 }
 
 impl Nodal {
+    /// The rod with so many edges, and its nodes in the natural shape.
+    pub(crate) fn new(
+        spec: &RodSpec,
+        edges: usize,
+        gravity: Vec3,
+    ) -> Result<(Self, Nodes), RodError> {
+        // Checks everything, and has the natural shape to start from.
+        let rod = spec.build(edges)?;
+        let edge = spec.length / edges as f64;
+        let weight = spec.section.linear_density * spec.length * gravity.norm();
+        let bending = spec.section.stiffness().max() / spec.length.powi(2);
+        let nodal = Self {
+            section: spec.section,
+            clamp: *rod.clamp(),
+            edge,
+            stretch: weight.max(bending) / STRAIN,
+            natural: (0..edges).map(|i| natural_mean(&spec.natural, i, edge)).collect(),
+            gravity,
+            edges,
+        };
+        Ok((nodal, Nodes::along(&rod, &rod.rest())))
+    }
+
     /// Energy of the bend at node i, in the points before, at and after it and the angles of both edges.
     fn bend<T: Scalar>(&self, i: usize, v: &[T; BENT], nodes: &Nodes) -> T {
+        let (off, stiffness) = self.turned(i, v, nodes);
+        let mut energy = T::constant(0.0);
+        for (off, stiffness) in off.into_iter().zip(stiffness) {
+            energy += off * off * T::constant(0.5 * stiffness);
+        }
+        energy
+    }
+
+    /// Angles by which the bend at node i differs from the natural one, about d₁, d₂ and the tangent, and how stiff it is against each
+    /// \[N·m\].
+    pub(crate) fn turned<T: Scalar>(
+        &self,
+        i: usize,
+        v: &[T; BENT],
+        nodes: &Nodes,
+    ) -> ([T; 3], [f64; 3]) {
         let point = |k: usize| Vec3::new(v[3 * k], v[3 * k + 1], v[3 * k + 2]);
         let (ta, da) = if i == 0 {
             let column = |c: usize| lifted::<T>(&self.clamp.frame.column(c).into());
@@ -267,17 +298,13 @@ impl Nodal {
         let carried = transported(&da, &ta, &tb);
         let twist = carried.cross(&db).dot(&tb).atan2(carried.dot(&db));
         let length = if i == 0 { 0.5 * self.edge } else { self.edge };
-        let mut energy = T::constant(0.0);
-        for (c, k) in [k1, k2, twist].into_iter().enumerate() {
-            let stiffness = self.section.stiffness()[c];
-            let off = k - T::constant(self.natural[i][c] * length);
-            energy += off * off * T::constant(0.5 * stiffness / length);
-        }
-        energy
+        let turns = [k1, k2, twist];
+        let off = |c: usize| turns[c] - T::constant(self.natural[i][c] * length);
+        (std::array::from_fn(off), std::array::from_fn(|c| self.section.stiffness()[c] / length))
     }
 
     /// Values of the stencil of node i, and the unknown each of them is.
-    fn stencil(&self, i: usize, nodes: &Nodes) -> ([f64; BENT], [Option<usize>; BENT]) {
+    pub(crate) fn stencil(&self, i: usize, nodes: &Nodes) -> ([f64; BENT], [Option<usize>; BENT]) {
         let (mut v, mut at) = ([0.0; BENT], [None; BENT]);
         for (k, node) in [i.checked_sub(1), Some(i), Some(i + 1)].into_iter().enumerate() {
             let Some(node) = node else { continue };
@@ -299,13 +326,13 @@ impl Nodal {
     }
 
     /// Weight of a node at an end of so many edges.
-    fn weight(&self, node: usize, share: f64) -> Vec3 {
+    pub(crate) fn weight(&self, node: usize, share: f64) -> Vec3 {
         let ends = if node == self.edges { 0.5 } else { 1.0 };
         self.gravity * (share * ends * self.section.linear_density * self.edge)
     }
 
     /// Elastic energy and potential of the weight.
-    fn energy(&self, nodes: &Nodes, share: f64) -> (f64, f64) {
+    pub(crate) fn energy(&self, nodes: &Nodes, share: f64) -> (f64, f64) {
         let (mut elastic, mut load) = (0.0, 0.0);
         let x = nodes.positions(self.clamp.position);
         for i in 0..self.edges {
@@ -316,17 +343,33 @@ impl Nodal {
         (elastic, load)
     }
 
+    /// Energy of the bend at node i with its derivatives, and the unknown each of its values is.
+    pub(crate) fn bent(&self, i: usize, nodes: &Nodes) -> (Second, [Option<usize>; BENT]) {
+        let (v, at) = self.stencil(i, nodes);
+        let lifted: [Second; BENT] = std::array::from_fn(|k| {
+            let mut inner = Dual::<f64, BENT>::constant(v[k]);
+            inner.partials[k] = 1.0;
+            Dual::variable(inner, k)
+        });
+        (self.bend(i, &lifted, nodes), at)
+    }
+
+    /// The pull of the edge after node i on its start \[N\], k (L/ℓ − 1)² ℓ / 2 being its energy, and its stiffness along and across.
+    pub(crate) fn stretched(&self, i: usize, nodes: &Nodes) -> (Vec3, Mat3, Mat3) {
+        let way = nodes.ways[i];
+        let length = way.norm();
+        let t = way / length;
+        let tension = self.stretch * nodes.strain[i];
+        let along = t * t.transpose();
+        let across = (Mat3::identity() - along) * (tension / length);
+        (t * tension, along * (self.stretch / self.edge), across)
+    }
+
     fn derivatives(&self, nodes: &Nodes, share: f64) -> (DVector<f64>, DMatrix<f64>) {
         let n = nodes.unknowns();
         let (mut g, mut h) = (DVector::zeros(n), DMatrix::zeros(n, n));
         for i in 0..self.edges {
-            let (v, at) = self.stencil(i, nodes);
-            let lifted: [Second; BENT] = std::array::from_fn(|k| {
-                let mut inner = Dual::<f64, BENT>::constant(v[k]);
-                inner.partials[k] = 1.0;
-                Dual::variable(inner, k)
-            });
-            let e = self.bend(i, &lifted, nodes);
+            let (e, at) = self.bent(i, nodes);
             for (a, row) in at.iter().enumerate() {
                 let Some(row) = *row else { continue };
                 g[row] += e.partials[a].value;
@@ -336,19 +379,13 @@ impl Nodal {
                     }
                 }
             }
-            // k (L/ℓ − 1)² ℓ / 2 of the edge after the node.
-            let way = nodes.ways[i];
-            let length = way.norm();
-            let t = way / length;
-            let tension = self.stretch * nodes.strain[i];
-            let along = t * t.transpose();
-            let block = along * (self.stretch / self.edge)
-                + (Mat3::identity() - along) * (tension / length);
+            let (pull, along, across) = self.stretched(i, nodes);
+            let block = along + across;
             let weight = self.weight(i + 1, share);
             for a in 0..3 {
-                g[4 * i + a] += tension * t[a] - weight[a];
+                g[4 * i + a] += pull[a] - weight[a];
                 if i > 0 {
-                    g[4 * (i - 1) + a] -= tension * t[a];
+                    g[4 * (i - 1) + a] -= pull[a];
                 }
                 for b in 0..3 {
                     h[(4 * i + a, 4 * i + b)] += block[(a, b)];

@@ -89,6 +89,14 @@ pub enum RodError {
         /// What was asked for.
         what: &'static str,
     },
+    /// A discrete rod where only curvatures will do.
+    #[error(
+        "{what} is only known of rods whose unknowns are curvatures, not of the discrete rod of nodes and angles"
+    )]
+    Nodal {
+        /// What was asked for.
+        what: &'static str,
+    },
     /// A point of a drawn curve is not finite.
     #[error("point {point} of the curve is not a finite number; correct the file")]
     CurvePoint {

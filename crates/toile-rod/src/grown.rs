@@ -1,70 +1,75 @@
-//! Fibres of an assembly that grow from each other: they move as one, and touch nothing.
+//! Fibres of an assembly that grow from each other, and such as are made of nodes.
 
-use crate::RodError;
-use crate::assembly::{Assembly, AssemblyReport, Laps, StepTimings};
-use crate::motion::{ClampMotion, RodState};
-use crate::tree::{Branch, Growth, Tree};
+use crate::assembly::Assembly;
+use crate::body::Bodies;
+use crate::element::Model;
+use crate::motion::RodState;
+use crate::nodal_step::NodalFibre;
+use crate::tree::Growth;
+use crate::{RodError, RodSpec};
 
 impl Assembly {
-    /// The same with fibres that grow from joints of others before them, each where its growth puts it. Clamps move alike, as that of the
-    /// first fibre does. Refused among colliders and with friction between fibres: how contacts yield along a tree is not known here.
+    /// The same with fibres that grow from joints of others before them, each where its growth puts it; the clamps of the others move as
+    /// theirs say. Segments that overlap where one grows from another do not touch each other.
     pub fn grown(mut self, growths: &[Option<Growth>]) -> Result<Self, RodError> {
         let (found, expected) = (growths.len(), self.fibres.len());
         if found != expected {
             return Err(RodError::Count { what: "growths", found, expected });
         }
-        if !self.colliders.is_empty() || self.settings.fibre_friction.is_some() {
-            return Err(RodError::Grown { what: "contact" });
+        if growths.iter().any(Option::is_some) {
+            self.has_curvatures("growing from each other")?;
         }
-        let branch = |(f, growth): (&crate::Fibre, &Option<Growth>)| Branch {
-            rod: f.rod.clone(),
-            growth: *growth,
+        self.bodies = Bodies::grown(&self.fibres, growths)?;
+        self.place_grown();
+        let sites = self.sites_at_rest();
+        let overlap = |a: (usize, usize), b: (usize, usize)| {
+            let ends = |(f, i): (usize, usize)| [sites[f].points[i], sites[f].points[i + 1]];
+            let radii = self.fibres[a.0].radius + self.fibres[b.0].radius;
+            let apart = toile_contact::segment_segment(&ends(a), &ends(b), 1e-9);
+            apart.distance_squared.sqrt() < CLOSE * radii
         };
-        let tree = Tree::new(self.fibres.iter().zip(growths).map(branch).collect())?;
-        self.put(&tree, &self.together())?;
-        self.tree = Some(tree);
+        self.bodies.join(&self.fibres, &overlap);
+        self.embed();
         Ok(self)
+    }
+
+    /// Puts fibres that grow from others where these have them.
+    pub(crate) fn place_grown(&mut self) {
+        self.bodies.place(&mut self.fibres);
     }
 
     /// Refuses what is only known of fibres that stand alone.
     pub(crate) fn stands_alone(&self, what: &'static str) -> Result<(), RodError> {
-        if self.tree.is_some() { Err(RodError::Grown { what }) } else { Ok(()) }
+        self.has_curvatures(what)?;
+        if self.bodies.any_grown() { Err(RodError::Grown { what }) } else { Ok(()) }
     }
 
-    /// All unknowns in one row.
-    fn together(&self) -> RodState {
-        let all = |f: fn(&RodState) -> &Vec<crate::Vec3>| {
-            self.fibres.iter().flat_map(|fibre| f(&fibre.state).iter().copied()).collect()
+    /// Refuses what is not known of discrete rods.
+    pub(crate) fn has_curvatures(&self, what: &'static str) -> Result<(), RodError> {
+        if self.nodal.is_empty() { Ok(()) } else { Err(RodError::Nodal { what }) }
+    }
+
+    /// The same where a fibre is the discrete rod of nodes and angles of `spec`, at rest in its natural shape, with as many edges as the fibre
+    /// has elements. Its curvatures then only follow its nodes.
+    pub fn discrete(mut self, fibre: usize, spec: &RodSpec) -> Result<Self, RodError> {
+        let Some(one) = self.fibres.get_mut(fibre) else {
+            let (found, expected) = (fibre + 1, self.fibres.len());
+            return Err(RodError::Count { what: "fibres", found, expected });
         };
-        RodState { q: all(|s| &s.q), rate: all(|s| &s.rate) }
-    }
-
-    /// Puts every fibre where the tree has it.
-    fn put(&mut self, tree: &Tree, state: &RodState) -> Result<(), RodError> {
-        let motion = self.fibres.first().map_or(ClampMotion::default(), |f| f.motion);
-        let branches = tree.moved(state, &motion)?;
-        for (fibre, (rod, own, root)) in self.fibres.iter_mut().zip(branches) {
-            fibre.rod.set_clamp(*rod.clamp());
-            (fibre.state, fibre.motion) = (own, root);
+        if self.bodies.any_grown() {
+            return Err(RodError::Nodal { what: "growing from each other" });
         }
-        Ok(())
-    }
-
-    pub(crate) fn step_grown(&mut self) -> Result<AssemblyReport, RodError> {
-        let Some(mut tree) = self.tree.clone() else { return Ok(AssemblyReport::default()) };
-        let mut clock = Laps::start();
-        // Where the clamps are is known of the fibres: they may have been put back.
-        tree.set_clamps(self.fibres.iter().map(|f| *f.rod.clamp()));
-        let mut state = self.together();
-        let mut motion = self.fibres.first().map_or(ClampMotion::default(), |f| f.motion);
-        tree.step(&mut state, &self.settings.gravity, &mut motion, &self.settings.step)?;
-        if let Some(first) = self.fibres.first_mut() {
-            first.motion = motion;
-        }
-        self.put(&tree, &state)?;
-        self.tree = Some(tree);
-        self.time += self.settings.step.dt;
-        let timings = StepTimings { fibres: clock.lap(), ..StepTimings::default() };
-        Ok(AssemblyReport { converged: true, timings, ..AssemblyReport::default() })
+        let edges = one.rod.lengths().len();
+        let mut spec = spec.clone();
+        (spec.model, spec.clamp) = (Model::SuperHelix, *one.rod.clamp());
+        one.rod = spec.build(edges)?;
+        let nodes = NodalFibre::new(&spec, edges, self.settings.gravity)?;
+        one.state = RodState::at_rest(nodes.curvatures());
+        self.nodal.insert(fibre, nodes);
+        self.embed();
+        Ok(self)
     }
 }
+
+/// Distance over the sum of the radii up to which two segments beside a growth are one: as far as contacts are looked for.
+const CLOSE: f64 = 1.25;

@@ -32,8 +32,8 @@
 //! | a rod in the shape of a drawn curve | [`Curve`], [`fit()`] |
 //! | the natural shape behind a shape | [`invert_fibre`] |
 //! | stiffness and nature behind several poses | [`identify()`], [`identify_stations`] |
-//! | rods that grow from each other | [`Tree`] |
-//! | the nodal model of others, to compare | [`RodSpec::discrete_equilibrium`] |
+//! | rods that grow from each other | [`Tree`]; in contact [`Assembly::grown`] |
+//! | the nodal model of others, to compare | [`RodSpec::discrete_equilibrium`]; in motion [`Assembly::discrete`] |
 //! | motion, in linear time per step | [`step`], [`RodState`] |
 //! | fibres in contact, with dry friction | [`Assembly`] |
 //! | fibres at rest on colliders and each other | [`Assembly::settle`] |
@@ -47,6 +47,7 @@
 
 mod assembly;
 mod assembly_inverse;
+mod body;
 mod certificate;
 mod chain;
 mod closing;
@@ -66,6 +67,7 @@ mod inverse;
 mod lanczos;
 mod moment;
 mod motion;
+mod nodal_step;
 mod open;
 mod panel;
 mod passing;
@@ -76,6 +78,7 @@ mod series;
 mod settle;
 mod standing;
 mod statics;
+mod supple;
 mod touch;
 mod tree;
 

@@ -3,13 +3,14 @@
 use crate::RodError;
 use crate::assembly::{Assembly, FibreContactKey};
 use crate::motion::ClampMotion;
+use crate::nodal_step::NodalFibre;
 use crate::rod::Clamp;
 use crate::rotation::{Mat3, Vec3};
 
 /// One fibre at an instant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FibreMoment {
-    /// Curvatures.
+    /// Curvatures; of a discrete rod what its nodes and angles are kept as.
     pub q: Vec<Vec3>,
     /// Their rates.
     pub rate: Vec<Vec3>,
@@ -31,12 +32,14 @@ pub struct FibreCheckpoint {
 impl Assembly {
     /// Where everything is.
     pub fn checkpoint(&self) -> FibreCheckpoint {
-        let one = |f: &crate::Fibre| {
+        let one = |(i, f): (usize, &crate::Fibre)| {
             let (c, m) = (f.rod.clamp(), &f.motion);
             let column = |i: usize| Vec3::from(c.frame.column(i));
+            let own = || (f.state.q.clone(), f.state.rate.clone());
+            let (q, rate) = self.nodal.get(&i).map_or_else(own, NodalFibre::kept);
             FibreMoment {
-                q: f.state.q.clone(),
-                rate: f.state.rate.clone(),
+                q,
+                rate,
                 clamp: [
                     c.position,
                     column(0),
@@ -51,7 +54,11 @@ impl Assembly {
         };
         let mut forces: Vec<_> = self.forces.iter().map(|(k, v)| (*k, *v)).collect();
         forces.sort_by_key(|f| f.0);
-        FibreCheckpoint { time: self.time, fibres: self.fibres.iter().map(one).collect(), forces }
+        FibreCheckpoint {
+            time: self.time,
+            fibres: self.fibres.iter().enumerate().map(one).collect(),
+            forces,
+        }
     }
 
     /// Goes on from there; the number of fibres and their unknowns must fit.
@@ -60,16 +67,25 @@ impl Assembly {
         if found != expected {
             return Err(RodError::Count { what: "fibres", found, expected });
         }
-        for (fibre, moment) in self.fibres.iter().zip(&from.fibres) {
+        for (f, (fibre, moment)) in self.fibres.iter().zip(&from.fibres).enumerate() {
+            if self.nodal.contains_key(&f) {
+                continue;
+            }
             fibre.rod.check_blocks(&moment.q)?;
             fibre.rod.check_blocks(&moment.rate)?;
         }
-        for (fibre, moment) in self.fibres.iter_mut().zip(&from.fibres) {
-            fibre.state.q.clone_from(&moment.q);
-            fibre.state.rate.clone_from(&moment.rate);
+        for (f, (fibre, moment)) in self.fibres.iter_mut().zip(&from.fibres).enumerate() {
             let [position, d1, d2, d3, velocity, acceleration, spin, spin_rate] = moment.clamp;
             fibre.rod.set_clamp(Clamp { position, frame: Mat3::from_columns(&[d1, d2, d3]) });
             fibre.motion = ClampMotion { velocity, acceleration, spin, spin_rate };
+            if let Some(nodes) = self.nodal.get_mut(&f) {
+                nodes.restore(&moment.q, &moment.rate)?;
+                nodes.follow(fibre);
+                fibre.state.q = nodes.curvatures();
+                continue;
+            }
+            fibre.state.q.clone_from(&moment.q);
+            fibre.state.rate.clone_from(&moment.rate);
         }
         self.time = from.time;
         self.forces = from.forces.iter().copied().collect();

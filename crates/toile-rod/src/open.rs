@@ -13,14 +13,13 @@
 use std::collections::HashMap;
 
 use toile_cone::{Auto, DENSE_LIMIT, Operator, Problem, Settings, Solver, solver_named};
-use toile_num::parallel::map_items;
 
 use crate::RodError;
-use crate::assembly::{Assembly, AssemblyReport, FibreContactKey, GRAIN, Prepared, SurfacePart};
-use crate::chain::Chain;
+use crate::assembly::{Assembly, AssemblyReport, FibreContactKey, Prepared, SurfacePart};
 use crate::delassus::{Beside, Delassus};
 use crate::friction::remembered;
 use crate::rotation::{Mat3, Vec3};
+use crate::supple::Factorised;
 use crate::touch::{Pair, Side, Sites};
 
 /// A place where a fibre may touch a surface within a step.
@@ -84,18 +83,19 @@ pub struct OpenStep {
 
 impl Assembly {
     /// Begins a step that a surface takes part in.
-    pub fn open(&self) -> OpenStep {
-        let (prepared, mut sites) = self.prepared();
+    pub fn open(&self) -> Result<OpenStep, RodError> {
+        let (prepared, mut sites) = self.prepared()?;
         let step = self.settings.step;
         let drag = 1.0 / (1.0 + step.dt * step.drag);
         if drag < 1.0 {
-            for ((site, one), fibre) in sites.iter_mut().zip(&prepared).zip(&self.fibres) {
-                let rates: Vec<Vec3> = one.free.iter().map(|v| v * drag).collect();
-                site.velocities = one.chain.joint_velocities(&rates, &fibre.motion.after(step.dt));
+            for (site, velocities) in
+                sites.iter_mut().zip(self.velocities_after(&prepared, &[], drag))
+            {
+                site.velocities = velocities;
             }
         }
         let pairs = self.find(&sites);
-        OpenStep {
+        Ok(OpenStep {
             prepared,
             sites,
             drag,
@@ -106,7 +106,7 @@ impl Assembly {
             b: Vec::new(),
             r: Vec::new(),
             report: AssemblyReport { converged: true, ..AssemblyReport::default() },
-        }
+        })
     }
 
     /// Whether there was an impulse at that place in the last step.
@@ -116,7 +116,7 @@ impl Assembly {
 
     /// Ends a step: the fibres move with the impulses it has found.
     pub fn close(&mut self, step: OpenStep) -> Result<AssemblyReport, RodError> {
-        let change = step.change();
+        let change = step.change(self);
         self.move_by(&step.prepared, &change)?;
         let (h, mut report) = (self.settings.step.dt, step.report);
         self.forces.clear();
@@ -165,7 +165,7 @@ impl OpenStep {
         self.pairs.truncate(self.first);
         self.pairs.extend(meetings.iter().map(Meeting::pair));
         self.compliance = compliance;
-        self.assemble()?;
+        self.assemble(assembly)?;
         self.r = vec![0.0; 3 * self.pairs.len()];
         let h = assembly.settings.step.dt;
         for (c, pair) in self.pairs.iter().enumerate() {
@@ -181,22 +181,22 @@ impl OpenStep {
     }
 
     /// Takes another guess of how the places of [`OpenStep::meet`] yield; impulses stay.
-    pub fn yields(&mut self, compliance: Vec<Mat3>) -> Result<(), RodError> {
+    pub fn yields(&mut self, assembly: &Assembly, compliance: Vec<Mat3>) -> Result<(), RodError> {
         let (found, expected) = (compliance.len(), self.compliance.len());
         if found != expected {
             return Err(RodError::Count { what: "compliances", found, expected });
         }
         self.compliance = compliance;
-        self.assemble()
+        self.assemble(assembly)
     }
 
-    fn assemble(&mut self) -> Result<(), RodError> {
-        let chains: Vec<&Chain> = self.prepared.iter().map(|p| &p.chain).collect();
+    fn assemble(&mut self, assembly: &Assembly) -> Result<(), RodError> {
+        let chains: Vec<&Factorised> = self.prepared.iter().map(|p| &p.chain).collect();
         let beside = Beside { first: self.first, compliance: &self.compliance, drag: self.drag };
         self.delassus = if self.pairs.is_empty() {
             None
         } else {
-            Some(Delassus::beside(&chains, &self.pairs, 0.0, &beside)?)
+            Some(Delassus::beside(&assembly.bodies, &chains, &self.pairs, 0.0, &beside)?)
         };
         Ok(())
     }
@@ -265,31 +265,20 @@ impl OpenStep {
         Ok(())
     }
 
-    fn change(&self) -> Vec<Vec<Vec3>> {
+    fn change(&self, assembly: &Assembly) -> Vec<Vec<Vec3>> {
         let Some(delassus) = &self.delassus else { return Vec::new() };
-        map_items(&self.prepared, GRAIN, |f, one| {
-            let joints = self.sites[f].points.len();
-            one.chain.solve_joint_forces(&delassus.joint_forces(f, joints, &self.r))
-        })
+        let chains: Vec<&Factorised> = self.prepared.iter().map(|p| &p.chain).collect();
+        delassus.pushed(&assembly.bodies, &chains, &self.sites, &self.r)
     }
 
     /// Velocities of all joints at the end of the step with the present impulses.
     pub fn velocities(&self, assembly: &Assembly) -> Vec<Vec<Vec3>> {
-        let (change, h) = (self.change(), assembly.settings.step.dt);
-        let moving = |f: usize, one: &Prepared| {
-            let mut rate = one.free.clone();
-            for (x, d) in rate.iter_mut().zip(change.get(f).into_iter().flatten()) {
-                *x += d;
-            }
-            rate.iter_mut().for_each(|x| *x *= self.drag);
-            one.chain.joint_velocities(&rate, &assembly.fibres[f].motion.after(h))
-        };
-        map_items(&self.prepared, GRAIN, moving)
+        assembly.velocities_after(&self.prepared, &self.change(assembly), self.drag)
     }
 
     /// Adds pairs of fibres that would pass through each other with the present impulses; how many. [`OpenStep::meet`] comes next.
     pub fn stop_passing(&mut self, assembly: &Assembly) -> usize {
-        let change = self.change();
+        let change = self.change(assembly);
         let mut own: Vec<Pair> = self.pairs[..self.first].to_vec();
         let (_, passing) = assembly.stop_passing(&self.prepared, &self.sites, &change, &mut own);
         self.report.passing = passing;

@@ -7,6 +7,7 @@
 use toile_contact::{BetweenSegments, segment_segment};
 
 use crate::assembly::Fibre;
+use crate::body::Bodies;
 use crate::rotation::Vec3;
 use crate::touch::{Pair, Sites, TOUCHING, grid_pairs, segments_of};
 
@@ -56,7 +57,12 @@ pub(crate) fn is_fast(fibres: &[Fibre], sites: &[Sites], h: f64) -> bool {
 
 /// Pairs that would pass if all joints moved at the given velocities for a whole step, as contacts at the place and with the normal
 /// of the moment at which they would come too close. Sorted by key.
-pub(crate) fn passing(fibres: &[Fibre], sites: &[Sites], friction: f64, h: f64) -> Vec<Pair> {
+pub(crate) fn passing(
+    (fibres, bodies): (&[Fibre], &Bodies),
+    sites: &[Sites],
+    friction: f64,
+    h: f64,
+) -> Vec<Pair> {
     let boxed = |f: usize, i: usize| {
         let (p, v) = (&sites[f].points, &sites[f].velocities);
         let (a, b) = (p[i], p[i + 1]);
@@ -65,7 +71,7 @@ pub(crate) fn passing(fibres: &[Fibre], sites: &[Sites], friction: f64, h: f64) 
         (a.inf(&b).inf(&c).inf(&d) - margin, a.sup(&b).sup(&c).sup(&d) + margin)
     };
     let test = |a: (usize, usize), b: (usize, usize)| one(fibres, sites, a, b, friction, h);
-    let mut found = grid_pairs(&segments_of(sites), &boxed, &test);
+    let mut found = grid_pairs(bodies, &segments_of(sites), &boxed, &test);
     found.sort_unstable_by_key(|p| p.key);
     found
 }

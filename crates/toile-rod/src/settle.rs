@@ -11,11 +11,11 @@
 
 use nalgebra::{DMatrix, DVector};
 use toile_cone::{Operator, Status};
-use toile_num::parallel::{map_items, try_map};
 
 use crate::RodError;
-use crate::assembly::{Assembly, Fibre, FibreContact, GRAIN};
-use crate::certificate::{CERTIFIED_RESIDUAL, RodCertificate, certify_held};
+use crate::assembly::{Assembly, Fibre, FibreContact};
+use crate::body::Body;
+use crate::certificate::{CERTIFIED_RESIDUAL, RodCertificate};
 use crate::chain::Chain;
 use crate::delassus::Delassus;
 use crate::forms::Mix;
@@ -23,7 +23,6 @@ use crate::lanczos::negative_eigenvalues;
 use crate::motion::ClampMotion;
 use crate::rod::Loads;
 use crate::rotation::Vec3;
-use crate::statics::evaluate_held;
 use crate::touch::{Pair, Side, Sites};
 
 /// How rest is sought.
@@ -86,7 +85,7 @@ impl Assembly {
         settings: &SettleSettings,
         watch: &dyn Fn(usize, f64) -> bool,
     ) -> Result<Settled, RodError> {
-        self.stands_alone("settling")?;
+        self.has_curvatures("rest in contact")?;
         let before = (self.settings.step.drag, self.friction_share);
         (self.settings.step.drag, self.friction_share) = (settings.drag, settings.friction);
         let (mut steps, mut speed) = (0, f64::INFINITY);
@@ -103,9 +102,7 @@ impl Assembly {
             }
         }
         (self.settings.step.drag, self.friction_share) = before;
-        for fibre in &mut self.fibres {
-            fibre.state.rate.fill(Vec3::zeros());
-        }
+        self.stop();
         let largest = last.iter().map(|c| c.force.norm()).fold(0.0, f64::max);
         let sites = self.sites_at_rest();
         let mut pairs = self.find(&sites);
@@ -143,6 +140,7 @@ impl Assembly {
                 }
                 fibre.rod.check_blocks(&fibre.state.q)?;
             }
+            self.place_grown();
             for (r, d) in r.iter_mut().zip(dr) {
                 *r += d;
             }
@@ -160,12 +158,9 @@ impl Assembly {
     ) -> Result<Settled, RodError> {
         let sites = self.sites_at_rest();
         let held = Held::new(self, &sites, pairs, r)?;
-        let certify = |f: usize| {
-            let Fibre { rod, state, .. } = &self.fibres[f];
-            let loads = Loads::weight(rod.section(), self.settings.gravity);
-            certify_held(rod, &state.q, &loads, &held.forces[f])
-        };
-        let certificates: Vec<RodCertificate> = try_map(self.fibres.len(), GRAIN, certify)?;
+        let certify =
+            |body: &Body| body.certify(&self.fibres, &self.settings.gravity, &held.forces);
+        let certificates: Vec<RodCertificate> = self.bodies.try_map(certify)?;
         let alone: usize = certificates.iter().map(|c| c.negative_modes).sum();
         let negative_modes = if alone == 0 { 0 } else { held.negative_modes(alone) };
         let mut out = Settled {
@@ -253,27 +248,20 @@ impl Held {
         r: &[f64],
     ) -> Result<Self, RodError> {
         let forces: Vec<Vec<Vec3>> = joint_forces(scene, sites, pairs, r);
-        let linear = |f: usize, forces: &Vec<Vec3>| {
-            let fibre = &scene.fibres[f];
-            let loads = Loads::weight(fibre.rod.section(), scene.settings.gravity);
-            let point = evaluate_held(&fibre.rod, &fibre.state.q, &loads, forces, true);
-            let exact = Mix { mass: 0.0, elastic: 1.0, geometric: 1.0 };
-            let chain = point.shape.chain(&fibre.rod, exact);
-            let unit = loads.per_length.norm() * fibre.rod.length() / fibre.rod.blocks() as f64;
-            let left = crate::certificate::residual_n(&fibre.rod, &point.gradient);
-            let relative = if unit > 0.0 { left / unit } else { left };
-            (point.gradient, chain, relative)
+        let exact = Mix { mass: 0.0, elastic: 1.0, geometric: 1.0 };
+        let gravity = scene.settings.gravity;
+        let linear = |body: &Body| body.held(&scene.fibres, &gravity, &forces, exact);
+        let parts = scene.bodies.try_map(linear)?;
+        let (gradients, chains): (Vec<Vec<Vec3>>, Vec<Chain>) = parts.into_iter().unzip();
+        let relative = |(f, gradient): (&Fibre, &Vec<Vec3>)| {
+            let weight = Loads::weight(f.rod.section(), gravity).per_length.norm();
+            let unit = weight * f.rod.length() / f.rod.blocks() as f64;
+            let left = crate::certificate::residual_n(&f.rod, gradient);
+            if unit > 0.0 { left / unit } else { left }
         };
-        let parts: Vec<(Vec<Vec3>, Chain, f64)> = map_items(&forces, GRAIN, linear);
-        let mut gradients = Vec::with_capacity(parts.len());
-        let mut chains = Vec::with_capacity(parts.len());
-        let mut residual = 0.0f64;
-        for (gradient, chain, left) in parts {
-            gradients.push(gradient);
-            chains.push(chain);
-            residual = residual.max(left);
-        }
-        let delassus = Delassus::new(&chains.iter().collect::<Vec<_>>(), pairs, 0.0)?;
+        let residual = scene.fibres.iter().zip(&gradients).map(relative).fold(0.0, f64::max);
+        let delassus =
+            Delassus::new(&scene.bodies, &chains.iter().collect::<Vec<_>>(), pairs, 0.0)?;
         let frictionless = pairs.iter().map(|p| p.friction == 0.0).collect();
         let fibre = |side: &Side| side.fibre as u32;
         let pairs_of =
@@ -291,11 +279,15 @@ impl Held {
     ) -> Result<Option<(Vec<Vec<Vec3>>, Vec<f64>)>, RodError> {
         let still = ClampMotion::default();
         // Without contacts moving along: A⁻¹ g, and how far contact points are from where they were.
-        let free: Vec<Vec<Vec3>> =
-            map_items(&self.chains, GRAIN, |f, c| c.solve(&self.gradients[f]));
-        let now = map_items(&scene.fibres, GRAIN, |f, fibre| {
-            Sites::new(fibre, &self.chains[f], &free[f], &still)
-        });
+        let chains: Vec<&Chain> = self.chains.iter().collect();
+        let free: Vec<Vec<Vec3>> = scene.bodies.map(|body| body.solve(&chains, &self.gradients));
+        let velocities =
+            scene.bodies.map(|body| body.velocities(|f| chains[f], |f| &free[f], &still));
+        let sites = |(f, velocities): (usize, Vec<Vec3>)| {
+            let points = Sites::points_along(&scene.fibres[f], &self.chains[f]);
+            Sites { points, velocities }
+        };
+        let now: Vec<Sites> = velocities.into_iter().enumerate().map(sites).collect();
         let mut right = vec![0.0; 3 * pairs.len()];
         for (c, pair) in pairs.iter().enumerate() {
             let mut way = Vec3::zeros();
@@ -311,12 +303,11 @@ impl Held {
             right[3 * c..3 * c + 3].copy_from_slice(local.as_slice());
         }
         let Some(dr) = self.solve(&right) else { return Ok(None) };
-        let change = |f: usize, chain: &Chain| {
-            let joints = start[f].points.len();
-            let by_contact = chain.solve_joint_forces(&self.delassus.joint_forces(f, joints, &dr));
-            by_contact.iter().zip(&free[f]).map(|(c, v)| c - v).collect()
+        let by_contact = self.delassus.pushed(&scene.bodies, &chains, start, &dr);
+        let less = |(pushed, free): (Vec<Vec3>, &Vec<Vec3>)| -> Vec<Vec3> {
+            pushed.iter().zip(free).map(|(c, v)| c - v).collect()
         };
-        let dq: Vec<Vec<Vec3>> = map_items(&self.chains, GRAIN, change);
+        let dq: Vec<Vec<Vec3>> = by_contact.into_iter().zip(&free).map(less).collect();
         let finite = dq.iter().flatten().all(|d| d.iter().all(|x| x.is_finite()));
         Ok(finite.then_some((dq, dr)))
     }

@@ -2,18 +2,18 @@
 
 use nalgebra::DMatrix;
 use toile_cone::Operator;
-use toile_num::parallel::map_items;
 
 use crate::RodError;
-use crate::assembly::{Assembly, FibreContact, GRAIN};
+use crate::assembly::{Assembly, Fibre, FibreContact};
+use crate::body::Body;
 use crate::certificate::residual_n;
 use crate::chain::Chain;
 use crate::delassus::Delassus;
 use crate::forms::Mix;
+use crate::nodal_step::NodalFibre;
 use crate::open::Meeting;
 use crate::rod::Loads;
 use crate::rotation::Vec3;
-use crate::statics::evaluate_held;
 use crate::touch::Pair;
 
 /// Fibres held by contacts.
@@ -43,6 +43,7 @@ impl Assembly {
         meetings: &[(Meeting, Vec3)],
         shift: f64,
     ) -> Result<Standing, RodError> {
+        self.has_curvatures("rest among surfaces")?;
         let sites = self.sites_at_rest();
         let largest = contacts.iter().map(|c| c.force.norm()).fold(0.0, f64::max);
         let mut pairs: Vec<Pair> = Vec::new();
@@ -66,21 +67,21 @@ impl Assembly {
                 }
             }
         }
-        let linear = |f: usize, at_joints: &Vec<Vec3>| {
-            let fibre = &self.fibres[f];
-            let loads = Loads::weight(fibre.rod.section(), self.settings.gravity);
-            let point = evaluate_held(&fibre.rod, &fibre.state.q, &loads, at_joints, true);
-            let mix = Mix { mass: -shift, elastic: 1.0, geometric: 1.0 };
-            let unit = loads.per_length.norm() * fibre.rod.length() / fibre.rod.blocks() as f64;
-            let left = residual_n(&fibre.rod, &point.gradient);
-            (point.shape.chain(&fibre.rod, mix), left, if unit > 0.0 { left / unit } else { left })
+        let mix = Mix { mass: -shift, elastic: 1.0, geometric: 1.0 };
+        let linear = |body: &Body| body.held(&self.fibres, &self.settings.gravity, &at_joints, mix);
+        let parts = self.bodies.try_map(linear)?;
+        let left = |(f, part): (&Fibre, &(Vec<Vec3>, Chain))| {
+            let weight = Loads::weight(f.rod.section(), self.settings.gravity).per_length.norm();
+            let unit = weight * f.rod.length() / f.rod.blocks() as f64;
+            let left = residual_n(&f.rod, &part.0);
+            (left, if unit > 0.0 { left / unit } else { left })
         };
-        let parts: Vec<(Chain, f64, f64)> = map_items(&at_joints, GRAIN, linear);
-        let chains: Vec<&Chain> = parts.iter().map(|p| &p.0).collect();
+        let residuals: Vec<(f64, f64)> = self.fibres.iter().zip(&parts).map(left).collect();
+        let chains: Vec<&Chain> = parts.iter().map(|p| &p.1).collect();
         let n = 3 * pairs.len();
         let mut compliance = DMatrix::zeros(n, n);
         if n > 0 {
-            let delassus = Delassus::new(&chains, &pairs, 0.0)?;
+            let delassus = Delassus::new(&self.bodies, &chains, &pairs, 0.0)?;
             // In space from end to end: what else yields there knows no frames.
             let mut local = vec![0.0; n];
             let mut moved = vec![0.0; n];
@@ -99,8 +100,8 @@ impl Assembly {
             }
         }
         Ok(Standing {
-            residual: parts.iter().map(|p| p.2).fold(0.0, f64::max),
-            residual_n: parts.iter().map(|p| p.1).fold(0.0, f64::max),
+            residual: residuals.iter().map(|p| p.1).fold(0.0, f64::max),
+            residual_n: residuals.iter().map(|p| p.0).fold(0.0, f64::max),
             negative: chains.iter().map(|c| c.negative).sum(),
             own,
             compliance,
@@ -112,5 +113,7 @@ impl Assembly {
         for fibre in &mut self.fibres {
             fibre.state.rate.fill(Vec3::zeros());
         }
+        self.nodal.values_mut().for_each(NodalFibre::stop);
+        self.place_grown();
     }
 }

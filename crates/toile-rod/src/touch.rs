@@ -11,6 +11,7 @@ use toile_contact::{Collider, segment_segment};
 use toile_num::parallel::map_items;
 
 use crate::assembly::{Fibre, FibreContact, FibreContactKey, GRAIN};
+use crate::body::Bodies;
 use crate::chain::Chain;
 use crate::motion::ClampMotion;
 use crate::rod::Rod;
@@ -24,16 +25,21 @@ pub(crate) struct Sites {
 }
 
 impl Sites {
-    /// Joints of a fibre at given rates of its unknowns, from the transitions of its factorised form.
+    /// Joints of a fibre that stands alone at given rates of its unknowns, from the transitions of its factorised form.
     pub(crate) fn new(fibre: &Fibre, chain: &Chain, rates: &[Vec3], motion: &ClampMotion) -> Self {
-        let mut points = vec![fibre.rod.clamp().position];
-        let mut at = points[0];
+        let velocities = chain.joint_velocities(rates, motion);
+        Self { points: Self::points_along(fibre, chain), velocities }
+    }
+
+    /// Where the joints are, from the same.
+    pub(crate) fn points_along(fibre: &Fibre, chain: &Chain) -> Vec<Vec3> {
+        let mut at = fibre.rod.clamp().position;
+        let mut points = vec![at];
         points.extend(chain.reaches().map(|reach| {
             at += reach;
             at
         }));
-        let velocities = chain.joint_velocities(rates, motion);
-        Self { points, velocities }
+        points
     }
 
     /// Joints of a fibre that does not move.
@@ -162,7 +168,7 @@ impl Pair {
 /// All pairs closer than they could come in a step of length h that ends at `time`, sorted by key; of several at one place one is kept, rather
 /// a `known` one, and all where nothing is said of that.
 pub(crate) fn find(
-    fibres: &[Fibre],
+    (fibres, bodies): (&[Fibre], &Bodies),
     sites: &[Sites],
     colliders: &[Collider],
     fibre_friction: Option<f64>,
@@ -206,7 +212,7 @@ pub(crate) fn find(
     let mut pairs: Vec<Pair> =
         map_items(sites, GRAIN, on_colliders).into_iter().flatten().collect();
     if let Some(friction) = fibre_friction {
-        let mut between = between_fibres(fibres, sites, friction, h);
+        let mut between = between_fibres((fibres, bodies), sites, friction, h);
         // Pairs of the same two fibres together, whatever else each of them touches.
         between.sort_unstable_by_key(|p| (p.fibres(), p.key));
         match known {
@@ -299,7 +305,12 @@ pub(crate) fn segments_of(sites: &[Sites]) -> Vec<usize> {
 }
 
 /// Capsules of different fibres (or far apart on one) that come close.
-fn between_fibres(fibres: &[Fibre], sites: &[Sites], friction: f64, h: f64) -> Vec<Pair> {
+fn between_fibres(
+    (fibres, bodies): (&[Fibre], &Bodies),
+    sites: &[Sites],
+    friction: f64,
+    h: f64,
+) -> Vec<Pair> {
     let length = |w: &[Vec3]| (w[1] - w[0]).norm();
     let longest = sites.iter().flat_map(|p| p.points.windows(2)).map(length).fold(0.0f64, f64::max);
     let boxed = |f: usize, i: usize| {
@@ -312,12 +323,13 @@ fn between_fibres(fibres: &[Fibre], sites: &[Sites], friction: f64, h: f64) -> V
         (a.inf(&b) - margin, a.sup(&b) + margin)
     };
     let test = |a: (usize, usize), b: (usize, usize)| capsules(fibres, sites, a, b, friction, h);
-    grid_pairs(&segments_of(sites), &boxed, &test)
+    grid_pairs(bodies, &segments_of(sites), &boxed, &test)
 }
 
-/// What `test` finds for (fibre, segment) pairs whose boxes meet, each once and in order, neighbours on one fibre left out; through
+/// What `test` finds for (fibre, segment) pairs whose boxes meet, each once and in order, what is joined left out; through
 /// a grid as wide as the largest box.
 pub(crate) fn grid_pairs(
+    bodies: &Bodies,
     segments: &[usize],
     boxed: &(impl Fn(usize, usize) -> (Vec3, Vec3) + Sync),
     test: &(impl Fn((usize, usize), (usize, usize)) -> Option<Pair> + Sync),
@@ -363,9 +375,7 @@ pub(crate) fn grid_pairs(
                     let apart = (0..3).any(|k| a.low[k] > b.high[k] || b.low[k] > a.high[k]);
                     let (first, second) = ((a.fibre, a.segment), (b.fibre, b.segment));
                     let (first, second) = (first.min(second), first.max(second));
-                    // Neighbours on one fibre touch by being joined.
-                    let joined = first.0 == second.0 && second.1 <= first.1 + 2;
-                    if !apart && !joined {
+                    if !apart && !bodies.joined(first, second) {
                         found.extend(test(first, second));
                     }
                 }

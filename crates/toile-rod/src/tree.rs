@@ -167,10 +167,60 @@ impl Tree {
         })
     }
 
+    /// Energy, gradient and forms under gravity and further dead forces at the joints of every branch \[N\], root first; empty for
+    /// none. The energy of these is not counted.
+    pub(crate) fn evaluate_held(
+        &self,
+        q: &[Vec3],
+        gravity: &Vec3,
+        at_joints: &[Vec<Vec3>],
+    ) -> Point<Vec<(Rod, Shape)>> {
+        let rods = self.place(q);
+        let parts: Vec<&[Vec3]> = self.parts(q).map(|p| p.2).collect();
+        let growths = self.growths();
+        let mut hung: Vec<Option<Hung>> = vec![None; rods.len()];
+        let mut shapes = Vec::with_capacity(rods.len());
+        let (mut energy, mut gradients) = (0.0, Vec::with_capacity(rods.len()));
+        for (i, rod) in rods.into_iter().enumerate().rev() {
+            let loads = Loads::weight(rod.section(), *gravity);
+            let borne = at_joint(&growths, i, &hung);
+            let pushed = |joint: usize| {
+                let force = *at_joints.get(i)?.get(joint)?;
+                Some(Hung { force, tensor: Mat3::zeros() })
+            };
+            let both = |joint: usize| match (borne(joint), pushed(joint)) {
+                (Some(a), Some(b)) => Some(a + b),
+                (a, b) => a.or(b),
+            };
+            let (shape, beyond, _) = Shape::bearing(&rod, parts[i], &loads, both, true);
+            hung[i] = Some(beyond);
+            let kq = rod.elastic(parts[i]);
+            energy += elastic_energy(&rod, parts[i], &kq) + shape.load_energy;
+            let sum = |((k, b), g): ((&Vec3, &Vec3), &Vec3)| k - b + g;
+            let gradient: Vec<Vec3> =
+                kq.iter().zip(rod.rest_moment()).zip(&shape.load_gradient).map(sum).collect();
+            gradients.push(gradient);
+            shapes.push((rod, shape));
+        }
+        shapes.reverse();
+        let gradient = gradients.into_iter().rev().flatten().collect();
+        Point { shape: shapes, energy, gradient }
+    }
+
     /// Judges a shape under gravity.
     pub fn certify(&self, q: &[Vec3], gravity: &Vec3) -> Result<RodCertificate, RodError> {
+        self.certify_held(q, gravity, &[])
+    }
+
+    /// Judges a shape that forces at the joints help to hold: dead ones, as for a rod.
+    pub(crate) fn certify_held(
+        &self,
+        q: &[Vec3],
+        gravity: &Vec3,
+        at_joints: &[Vec<Vec3>],
+    ) -> Result<RodCertificate, RodError> {
         self.check(q)?;
-        let point = self.evaluate(q, gravity);
+        let point = self.evaluate_held(q, gravity, at_joints);
         let residual_n =
             (self.parts(&point.gradient)).map(|(_, rod, g)| residual_n(rod, g)).fold(0.0, f64::max);
         let mass: f64 =
@@ -199,50 +249,10 @@ impl Tree {
         if !(settings.dt > 0.0 && settings.dt.is_finite()) {
             return Err(RodError::NotPositive { what: "time step", value: settings.dt });
         }
-        let count = self.branches.len();
         let moving = self.moving(state, gravity, motion);
-        // Tip to root: forms, forces, and the first half of the solution.
-        let growths = self.growths();
-        let (h, theta, nu) = (settings.dt, settings.theta, settings.damping);
-        let mut crowns: Vec<Option<Matrix<6, 6>>> = vec![None; count];
-        let mut wrenches: Vec<Option<Vector<6>>> = vec![None; count];
-        let mut handed: Vec<Option<Vector<6>>> = vec![None; count];
-        let mut halves: Vec<Option<(Chain, Inward)>> = vec![None; count];
-        for i in (0..count).rev() {
-            let Going { rod, state: own, parts, .. } = &moving[i];
-            let borne = at_joint(&growths, i, &crowns);
-            let chain = parts.chain_bearing(rod, theta * theta * h * h + nu * h, borne);
-            let (loads, wrench) =
-                parts.projected(rod, &parts.loads, at_joint(&growths, i, &wrenches));
-            let f = with_elasticity(rod, own, &loads, theta * h + nu);
-            let inward = chain.inward(&f, at_joint(&growths, i, &handed));
-            (crowns[i], wrenches[i]) = (Some(chain.crown()), Some(wrench));
-            handed[i] = Some(inward.handed);
-            halves[i] = Some((chain, inward));
-        }
-        let halves = halves.iter().map(|h| h.as_ref().map(|(c, i)| (c, i.clone()))).collect();
-        Ok(outward(&growths, halves))
-    }
-
-    /// Where every branch is: its rod with its clamp, its part of the state, and how its clamp moves. `motion` is that of all clamps.
-    pub(crate) fn moved(
-        &self,
-        state: &RodState,
-        motion: &ClampMotion,
-    ) -> Result<Vec<(Rod, RodState, ClampMotion)>, RodError> {
-        self.check(&state.q)?;
-        self.check(&state.rate)?;
-        let all = self.moving(state, &Vec3::zeros(), motion);
-        Ok(all.into_iter().map(|g| (g.rod, g.state, g.root)).collect())
-    }
-
-    /// Puts the clamps of branches that do not grow.
-    pub(crate) fn set_clamps(&mut self, clamps: impl Iterator<Item = Clamp>) {
-        for (branch, clamp) in self.branches.iter_mut().zip(clamps) {
-            if branch.growth.is_none() {
-                branch.rod.set_clamp(clamp);
-            }
-        }
+        let parts: Vec<(&Rod, &RodState, &Moving)> =
+            moving.iter().map(|g| (&g.rod, &g.state, &g.parts)).collect();
+        Ok(accelerated(&self.growths(), &parts, settings).1.concat())
     }
 
     /// Root to tip: where every branch is and how it moves.
@@ -312,8 +322,60 @@ struct Going {
     parts: Moving,
 }
 
+/// Factorised forms and accelerations of branches in motion, each after the one that bears it: tip to root, then back.
+pub(crate) fn accelerated(
+    growths: &[Option<Growth>],
+    moving: &[(&Rod, &RodState, &Moving)],
+    settings: &StepSettings,
+) -> (Vec<Chain>, Vec<Vec<Vec3>>) {
+    let count = moving.len();
+    let (h, theta, nu) = (settings.dt, settings.theta, settings.damping);
+    let mut crowns: Vec<Option<Matrix<6, 6>>> = vec![None; count];
+    let mut wrenches: Vec<Option<Vector<6>>> = vec![None; count];
+    let (mut chains, mut right) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for (i, (rod, state, parts)) in moving.iter().enumerate().rev() {
+        let borne = at_joint(growths, i, &crowns);
+        let chain = parts.chain_bearing(rod, theta * theta * h * h + nu * h, borne);
+        let (loads, wrench) = parts.projected(rod, &parts.loads, at_joint(growths, i, &wrenches));
+        right.push(with_elasticity(rod, state, &loads, theta * h + nu));
+        (crowns[i], wrenches[i]) = (Some(chain.crown()), Some(wrench));
+        chains.push(chain);
+    }
+    chains.reverse();
+    right.reverse();
+    let found = solved(growths, &chains.iter().collect::<Vec<_>>(), |i, handed| {
+        chains[i].inward(&right[i], handed)
+    });
+    (chains, found)
+}
+
+/// A solution for branches whose first half each finds with what others hand to its joints.
+pub(crate) fn solved(
+    growths: &[Option<Growth>],
+    chains: &[&Chain],
+    first: impl Fn(usize, &dyn Fn(usize) -> Option<Vector<6>>) -> Inward,
+) -> Vec<Vec<Vec3>> {
+    let count = chains.len();
+    let mut handed: Vec<Option<Vector<6>>> = vec![None; count];
+    let mut halves: Vec<Inward> = Vec::with_capacity(count);
+    for i in (0..count).rev() {
+        let half = first(i, &at_joint(growths, i, &handed));
+        handed[i] = Some(half.handed);
+        halves.push(half);
+    }
+    let mut moves: Vec<Vec<Vector<6>>> = Vec::with_capacity(count);
+    let mut out = Vec::with_capacity(count);
+    for ((growth, chain), half) in growths.iter().zip(chains).zip(halves.into_iter().rev()) {
+        let root = growth.map_or(Vector::zeros(), |g| moves[g.parent][g.joint]);
+        let mut list = Vec::new();
+        out.push(chain.outward(half, &root, |_, z| list.push(z)));
+        moves.push(list);
+    }
+    out
+}
+
 /// The clamp of a branch that grows from a joint.
-fn grown(joint: &Clamp, growth: &Growth) -> Clamp {
+pub(crate) fn grown(joint: &Clamp, growth: &Growth) -> Clamp {
     Clamp { position: joint.position, frame: straightened(&(joint.frame * growth.turn)) }
 }
 
@@ -332,21 +394,6 @@ fn at_joint<T: Copy + std::ops::Add<Output = T>>(
     move |joint| list.iter().filter(|l| l.0 == joint).map(|l| l.1).reduce(|a, b| a + b)
 }
 
-/// Root to tip: the second half of a solution.
-fn outward(growths: &[Option<Growth>], halves: Vec<Option<(&Chain, Inward)>>) -> Vec<Vec3> {
-    let mut out = Vec::new();
-    let mut moves: Vec<Vec<Vector<6>>> = Vec::with_capacity(halves.len());
-    for (growth, half) in growths.iter().zip(halves) {
-        let mut list = Vec::new();
-        if let Some((chain, inward)) = half {
-            let root = growth.map_or(Vector::zeros(), |g| moves[g.parent][g.joint]);
-            out.extend(chain.outward(inward, &root, |_, z| list.push(z)));
-        }
-        moves.push(list);
-    }
-    out
-}
-
 impl std::ops::Add for Hung {
     type Output = Self;
 
@@ -359,7 +406,8 @@ impl std::ops::Add for Hung {
 pub(crate) struct TreeChain {
     growths: Vec<Option<Growth>>,
     blocks: Vec<usize>,
-    chains: Vec<Chain>,
+    /// Those of the branches.
+    pub(crate) chains: Vec<Chain>,
 }
 
 impl Factor for TreeChain {
@@ -368,18 +416,17 @@ impl Factor for TreeChain {
     }
 
     fn solve(&self, f: &[Vec3]) -> Vec<Vec3> {
-        let count = self.chains.len();
-        let mut handed: Vec<Option<Vector<6>>> = vec![None; count];
-        let mut halves: Vec<Option<(&Chain, Inward)>> = vec![None; count];
-        let mut end = f.len();
-        for i in (0..count).rev() {
-            let part = &f[end - self.blocks[i]..end];
-            end -= self.blocks[i];
-            let inward = self.chains[i].inward(part, at_joint(&self.growths, i, &handed));
-            handed[i] = Some(inward.handed);
-            halves[i] = Some((&self.chains[i], inward));
-        }
-        outward(&self.growths, halves)
+        let mut from = 0;
+        let ends = self.blocks.iter().map(|blocks| {
+            from += blocks;
+            from - blocks..from
+        });
+        let ranges: Vec<_> = ends.collect();
+        let chains: Vec<&Chain> = self.chains.iter().collect();
+        let first = |i: usize, handed: &dyn Fn(usize) -> Option<Vector<6>>| {
+            self.chains[i].inward(&f[ranges[i].clone()], handed)
+        };
+        solved(&self.growths, &chains, first).concat()
     }
 }
 
@@ -394,28 +441,7 @@ impl Body for Tree {
     }
 
     fn evaluate(&self, q: &[Vec3], gravity: &Vec3) -> Point<Self::Shape> {
-        let rods = self.place(q);
-        let parts: Vec<&[Vec3]> = self.parts(q).map(|p| p.2).collect();
-        let growths = self.growths();
-        let mut hung: Vec<Option<Hung>> = vec![None; rods.len()];
-        let mut shapes = Vec::with_capacity(rods.len());
-        let (mut energy, mut gradients) = (0.0, Vec::with_capacity(rods.len()));
-        for (i, rod) in rods.into_iter().enumerate().rev() {
-            let loads = Loads::weight(rod.section(), *gravity);
-            let borne = at_joint(&growths, i, &hung);
-            let (shape, beyond, _) = Shape::bearing(&rod, parts[i], &loads, borne, true);
-            hung[i] = Some(beyond);
-            let kq = rod.elastic(parts[i]);
-            energy += elastic_energy(&rod, parts[i], &kq) + shape.load_energy;
-            let sum = |((k, b), g): ((&Vec3, &Vec3), &Vec3)| k - b + g;
-            let gradient: Vec<Vec3> =
-                kq.iter().zip(rod.rest_moment()).zip(&shape.load_gradient).map(sum).collect();
-            gradients.push(gradient);
-            shapes.push((rod, shape));
-        }
-        shapes.reverse();
-        let gradient = gradients.into_iter().rev().flatten().collect();
-        Point { shape: shapes, energy, gradient }
+        self.evaluate_held(q, gravity, &[])
     }
 
     fn factorise(&self, shapes: &Self::Shape, mix: Mix) -> TreeChain {

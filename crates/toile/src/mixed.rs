@@ -2,7 +2,7 @@
 
 use toile_contact::{Bounds, Intrusion, Penetration};
 use toile_geometry::Vec3;
-use toile_io::{IntegratorName, Object, Scene, Time};
+use toile_io::{IntegratorName, Object, RodModel, Scene, Time};
 use toile_num::words::length;
 use toile_rod::Assembly;
 use toile_sim::{
@@ -85,7 +85,7 @@ impl MixedSimulation {
         let half = half.collect();
         let topology = cloth.topology().clone();
         let mut coupling = Coupling::new(&mut cloth.simulator, topology, half, friction)?;
-        let (near, pierced) = coupling.depth(&cloth.simulator, &found.assembly);
+        let (near, pierced) = coupling.depth(&cloth.simulator, &found.assembly)?;
         if let Some((fibre, segment)) = pierced {
             return Err(MixedError::Pierced { name: found.names[fibre].clone(), segment });
         }
@@ -106,17 +106,22 @@ impl MixedSimulation {
     }
 
     /// How much nearer to shells than their thicknesses allow fibres are at most \[m\], and whether one goes through.
-    pub fn depth(&mut self) -> (f64, bool) {
-        let (depth, pierced) = self.coupling.depth(&self.cloth.simulator, &self.fibres);
-        (depth, pierced.is_some())
+    pub fn depth(&mut self) -> Result<(f64, bool), MixedError> {
+        let (depth, pierced) = self.coupling.depth(&self.cloth.simulator, &self.fibres)?;
+        Ok((depth, pierced.is_some()))
     }
 }
 
 /// Part of the friction that is used while coming to rest, so that contacts do not end at the very edge of their cones.
 const CAUTION: f64 = 0.98;
 
-/// Steps from standstill with that friction: what has to slide does.
-const SLIDES: usize = 15;
+/// Steps from standstill with that friction at most, and the residual at which what has to slide has done so: what still slides when all of the
+/// friction is given stops at the edge of its cone, and creeps there.
+const SLIDES: usize = 60;
+const SLID: f64 = 1e-5;
+
+/// Longest step while things slide \[s\]: in longer ones the cloth goes too far for its contacts to agree.
+const SLIDING_STEP: f64 = 0.08;
 
 /// Step with which a result is watched \[s\].
 const WATCH_STEP: f64 = 4e-3;
@@ -147,6 +152,9 @@ pub fn drape_mixed(
     drift: f64,
     watch: &mut dyn FnMut(usize, f64) -> bool,
 ) -> Result<MixedRest, MixedError> {
+    if let Some(rod) = scene.rods.iter().position(|rod| rod.model == RodModel::Discrete) {
+        return Err(RodSceneError::Discrete { rod, what: "coming to rest in contact" }.into());
+    }
     let mut settings = RestSettings::default();
     let time = scene.time.unwrap_or(Time {
         step: settings.step,
@@ -170,8 +178,14 @@ pub fn drape_mixed(
         going
     };
     let mut falling = MixedSimulation::new(&cautious, start)?;
-    let fell =
-        falling.settle(&RestSettings { rests: SLIDES, hold: false, ..settings }, &mut watching)?;
+    let sliding = RestSettings {
+        rests: SLIDES,
+        longest_rest: SLIDING_STEP,
+        residual: SLID,
+        hold: false,
+        ..settings
+    };
+    let fell = falling.settle(&sliding, &mut watching)?;
     // With all of its friction nothing slides that lay still with a little less.
     let mut simulation = MixedSimulation::new(&whole, Start::AsGiven)?;
     simulation.take_place_of(&falling)?;

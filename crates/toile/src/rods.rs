@@ -1,8 +1,8 @@
 //! Rods of a scene: their equilibrium, and the natures behind drawn ones.
 
 use toile_io::{
-    DrawnFibre, LoadedRod, Scene, SceneError, Time, load_colliders, load_drawn, load_rods,
-    scene_gravity,
+    DrawnFibre, LoadedRod, RodTable, Scene, SceneError, Time, load_colliders, load_drawn,
+    load_rods, scene_gravity,
 };
 use toile_num::parallel::try_map;
 use toile_num::words::length;
@@ -12,8 +12,6 @@ use toile_rod::{
     RodEquilibrium, RodError, RodSpec, RodState, SettleSettings, Settled, StaticSettings, Station,
     StepSettings, Tree, Vec3, distances, fit, invert_fibre,
 };
-
-use crate::in_contact;
 
 /// A draped rod: what went in and what came out.
 #[derive(Clone, Debug)]
@@ -63,22 +61,16 @@ pub enum RodSceneError {
     /// Nothing says how to go through time.
     #[error("the scene has no table [time]; add for example\n[time]\nstep = 0.001\nduration = 1.0")]
     NoTime,
-    /// Rods that grow from others, or of nodes, where they cannot be solved.
+    /// Rods of nodes where they cannot be solved.
     #[error(
-        "rod {rod} {}",
-        if *.discrete {
-            "is a discrete rod: it is there to compare equilibria with, and `drape` without colliders solves it; for motion and contact give it the \
-             model \"super-clothoid\" or \"super-helix\", which converges faster"
-        } else {
-            "grows from another: `drape` and `simulate` solve trees that touch nothing; leave out colliders, `self_contact`, shells and \
-             drawn rods, or let it stand alone with a `clamp`"
-        }
+        "rod {rod} is a discrete rod: {what} is known of the models \"super-clothoid\" and \"super-helix\", which converge faster; `drape` without \
+         colliders and `simulate` solve it"
     )]
-    Alone {
+    Discrete {
         /// Which, counted from 0.
         rod: usize,
-        /// Whether it is made of nodes.
-        discrete: bool,
+        /// What was asked for.
+        what: &'static str,
     },
     /// Rods that may touch something.
     #[error("rods with colliders or `self_contact` come to rest by falling: `rest_rods` does that")]
@@ -171,7 +163,7 @@ fn drape_trees(
     settings: &StaticSettings,
 ) -> Result<Vec<RodDrape>, RodSceneError> {
     if let Some(rod) = all.iter().position(|r| r.discrete) {
-        return Err(RodSceneError::Alone { rod, discrete: true });
+        return Err(RodSceneError::Discrete { rod, what: "growing from others, or beside such," });
     }
     let failed = |source| RodSceneError::Rod { rod: 0, source };
     let tree = Tree::new(branches(&all)?).map_err(failed)?;
@@ -230,10 +222,10 @@ fn branches(all: &[LoadedRod]) -> Result<Vec<Branch>, RodSceneError> {
     Ok(branches)
 }
 
-/// Refuses rods that only `drape` can solve.
-fn standing_alone(rods: &[LoadedRod]) -> Result<(), RodSceneError> {
-    let rod = rods.iter().position(|r| r.growth.is_some() || r.discrete);
-    rod.map_or(Ok(()), |rod| Err(RodSceneError::Alone { rod, discrete: rods[rod].discrete }))
+/// Refuses discrete rods.
+fn no_nodes(rods: &[LoadedRod], what: &'static str) -> Result<(), RodSceneError> {
+    let rod = rods.iter().position(|r| r.discrete);
+    rod.map_or(Ok(()), |rod| Err(RodSceneError::Discrete { rod, what }))
 }
 
 /// Rods at rest on colliders and each other.
@@ -267,14 +259,13 @@ pub fn rest_rods(
         return Err(RodSceneError::OnlyHair);
     }
     let loaded = load_rods(scene)?;
-    standing_alone(&loaded)?;
-    let mut fibres = Vec::new();
-    for (rod, one) in loaded.iter().enumerate() {
-        let built =
-            one.spec.build(one.elements).map_err(|source| RodSceneError::Rod { rod, source })?;
-        let state = RodState::at_rest(built.rest());
+    no_nodes(&loaded, "coming to rest in contact")?;
+    let (mut fibres, mut growths) = (Vec::new(), Vec::new());
+    for (branch, one) in branches(&loaded)?.into_iter().zip(&loaded) {
+        let state = RodState::at_rest(branch.rod.rest());
         let motion = ClampMotion::default();
-        fibres.push(Fibre { rod: built, state, motion, radius: one.radius });
+        growths.push(branch.growth);
+        fibres.push(Fibre { rod: branch.rod, state, motion, radius: one.radius });
     }
     let step = StepSettings { damping: FIBRE_DAMPING, ..StepSettings::new(FALL_STEP) };
     let friction = scene.self_contact.map(|own| own.friction);
@@ -286,8 +277,8 @@ pub fn rest_rods(
         max_sweeps: 1000,
     };
     let failed = |source| RodSceneError::Rod { rod: 0, source };
-    let mut assembly =
-        Assembly::new(fibres, load_colliders(scene)?, settings_of).map_err(failed)?;
+    let assembly = Assembly::new(fibres, load_colliders(scene)?, settings_of).map_err(failed)?;
+    let mut assembly = assembly.grown(&growths).map_err(failed)?;
     outside(&assembly, |f| format!("rod {f}"))?;
     let settled = assembly.settle(settings, watch).map_err(failed)?;
     let goes_on = |_: f64| watch(settled.steps, 0.0);
@@ -465,6 +456,75 @@ pub(crate) struct SceneFibres {
     pub(crate) notes: Vec<String>,
 }
 
+/// Rods that are only drawn are told apart by having no length of their own.
+fn is_described(rod: &RodTable) -> bool {
+    rod.length.is_some() && (rod.clamp.is_some() || rod.parent.is_some())
+}
+
+/// The scene with those of its rods that are not only drawn, and their places in it.
+fn described(scene: &Scene) -> Result<(Scene, Vec<usize>), RodSceneError> {
+    let places: Vec<usize> =
+        (0..scene.rods.len()).filter(|i| is_described(&scene.rods[*i])).collect();
+    let mut described = scene.clone();
+    described.rods.retain(is_described);
+    // Trees name rods by their place in the scene.
+    for (i, rod) in places.iter().zip(&mut described.rods) {
+        let Some(parent) = &mut rod.parent else { continue };
+        let bearer = parent.rod as usize;
+        match places.iter().position(|p| *p == bearer) {
+            Some(place) => parent.rod = place as u32,
+            None if bearer < *i => {
+                let what = format!("rod {i} grows from rod {bearer}, which is only drawn");
+                let help = "give that one `length`, `clamp` and `natural_curvature`: `toile invert` writes them";
+                return Err(scene.error_at(&format!("rod[{i}].parent"), what, help).into());
+            }
+            None => {}
+        }
+    }
+    Ok((described, places))
+}
+
+/// Where a rod of a scene begins.
+#[derive(Clone, Debug)]
+pub struct RodLine {
+    /// Points along it, clamp first \[m\]: joints in its natural shape, or what was drawn.
+    pub points: Vec<Vec3>,
+    /// Radius for contact \[m\].
+    pub radius: f64,
+}
+
+/// All rods of a scene where they begin, in their order.
+pub fn rod_lines(scene: &Scene) -> Result<Vec<RodLine>, RodSceneError> {
+    let (known, places) = described(scene)?;
+    let loaded = load_rods(&known)?;
+    let mut out: Vec<Option<RodLine>> = vec![None; scene.rods.len()];
+    if !loaded.is_empty() {
+        let failed = |source| RodSceneError::Rod { rod: 0, source };
+        let tree = Tree::new(branches(&loaded)?).map_err(failed)?;
+        let rest = tree.rest();
+        let mut left = &rest[..];
+        for ((rod, one), place) in
+            tree.placed(&rest).map_err(failed)?.iter().zip(&loaded).zip(&places)
+        {
+            let (own, others) = left.split_at(rod.blocks());
+            left = others;
+            let stations = rod.equal_stations(own, rod.lengths().len() + 1);
+            let points = stations.iter().map(|s| s.position).collect();
+            out[*place] = Some(RodLine { points, radius: one.radius });
+        }
+    }
+    let mut drawn = scene.clone();
+    drawn.hair.clear();
+    drawn.rods.retain(|rod| !is_described(rod));
+    let strands = load_drawn(&drawn)?.0;
+    let slots = out.iter_mut().filter(|line| line.is_none());
+    for (slot, fibre) in slots.zip(strands) {
+        let points = fibre.curve.points().to_vec();
+        *slot = Some(RodLine { points, radius: fibre.radius });
+    }
+    Ok(out.into_iter().flatten().collect())
+}
+
 pub(crate) fn scene_fibres(scene: &Scene, time: &Time) -> Result<SceneFibres, RodSceneError> {
     let gravity = scene_gravity(scene);
     let (mut fibres, mut names, mut friction) = (Vec::new(), Vec::new(), Vec::new());
@@ -474,27 +534,19 @@ pub(crate) fn scene_fibres(scene: &Scene, time: &Time) -> Result<SceneFibres, Ro
         let (state, motion) = (RodState::at_rest(q), ClampMotion::default());
         fibres.push(Fibre { rod, state, motion, radius });
     };
-    // Rods that are only drawn are told apart by having no length of their own.
-    let mut described = scene.clone();
-    described
-        .rods
-        .retain(|rod| rod.length.is_some() && (rod.clamp.is_some() || rod.parent.is_some()));
+    let (described, places) = described(scene)?;
     let known = load_rods(&described)?;
-    // Trees touch nothing, and name rods by their place in the scene.
-    if in_contact(scene) || !scene.shells.is_empty() || known.len() < scene.rods.len() {
-        standing_alone(&known)?;
-    }
-    if let Some(rod) = known.iter().position(|r| r.discrete) {
-        return Err(RodSceneError::Alone { rod, discrete: true });
+    if known.iter().any(|rod| rod.growth.is_some()) {
+        no_nodes(&known, "growing from others, or beside such,")?;
     }
     let mut growths: Vec<Option<Growth>> = Vec::with_capacity(known.len());
-    for (rod, (branch, loaded)) in branches(&known)?.into_iter().zip(&known).enumerate() {
+    for ((branch, loaded), rod) in branches(&known)?.into_iter().zip(&known).zip(places) {
         let q = branch.rod.rest();
         growths.push(branch.growth);
         add(format!("rod {rod}"), branch.rod, q, loaded.radius, loaded.friction);
     }
     let mut drawn = scene.clone();
-    drawn.rods.retain(|rod| rod.length.is_none() || rod.clamp.is_none() && rod.parent.is_none());
+    drawn.rods.retain(|rod| !is_described(rod));
     let (strands, mut notes) = load_drawn(&drawn)?;
     for found in invert_all(strands, gravity)? {
         let (radius, mu) = (found.drawn.radius, found.drawn.friction);
@@ -516,6 +568,9 @@ pub(crate) fn scene_fibres(scene: &Scene, time: &Time) -> Result<SceneFibres, Ro
     let mut assembly = Assembly::new(fibres, load_colliders(scene)?, settings).map_err(failed)?;
     if growths.iter().any(Option::is_some) {
         assembly = assembly.grown(&growths).map_err(failed)?;
+    }
+    for (f, loaded) in known.iter().enumerate().filter(|(_, rod)| rod.discrete) {
+        assembly = assembly.discrete(f, &loaded.spec).map_err(failed)?;
     }
     outside(&assembly, |f| names[f].clone())?;
     notes.extend(roots_inside(&assembly));

@@ -121,3 +121,73 @@ fn the_schema_is_json_and_knows_shells() {
     let schema: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert!(schema["properties"]["shell"].is_object(), "{schema}");
 }
+
+/// Strands in a file alone, in words: what is left out, what looks like other units, what cannot be read.
+#[test]
+fn strands_are_diagnosed_in_words() {
+    let folder = Folder::new();
+    let check = |name: &str, text: &str| {
+        folder.write(name, text);
+        let output = toile(&folder, &["check", name]);
+        (code(&output), said(&output))
+    };
+    let (status, text) = check("good.obj", "v 0 0 0\nv 0 0 -0.1\nv 0.01 0 -0.2\nl 1 2 3\n");
+    assert!(status == 0 && text.contains("1 strand(s) of 3 to 3 points"), "{text}");
+    let bad = "v 0 0 0\nv 0 0 -0.1\nv 0 0 -0.1\nv 0.01 0 -0.2\nl 1 2 3 4\nl 1\nl 2 3\nl 1 2 3 4\n";
+    let (status, text) = check("bad.obj", bad);
+    assert_eq!(status, 1, "{text}");
+    for expected in [
+        "fewer than two points (1)",
+        "no length and are left out",
+        "repeat the one before",
+        "exact copies of others (3)",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    let (status, text) = check("back.obj", "v 0 0 0\nv 0 0 -0.1\nv 0 0 -0.05\nl 1 2 3\n");
+    assert!(status == 1 && text.contains("turn back on themselves"), "{text}");
+    let (status, text) = check("cm.obj", "v 0 0 0\nv 0 0 -20\nv 1 0 -30\nl 1 2 3\n");
+    assert!(status == 1 && text.contains("scale = 0.01"), "{text}");
+    let told = toile(&folder, &["check", "cm.obj", "--scale", "0.01"]);
+    assert_eq!(code(&told), 0, "{}", said(&told));
+    let (status, text) = check("nan.obj", "v 0 0 0\nv nan 0 -0.2\nl 1 2\n");
+    assert!(status == 2 && text.contains("finite"), "{text}");
+    let (status, text) = check("cut.hair", "HAIR");
+    assert!(status == 2 && text.contains("ends too early"), "{text}");
+}
+
+/// Hair and rods of a scene among its colliders.
+#[test]
+fn fibres_are_judged_among_colliders() {
+    let folder = Folder::new();
+    let head =
+        "[[collider]]\nsphere = { center = [0, 0, 0], radius = 0.1 }\nfriction = 0.3\ngap = 0.0\n";
+    let hair = "[[hair]]\nstrands = \"hair.obj\"\nbending_stiffness = [1e-6, 1e-6]\ntwisting_stiffness = 7e-7\n\
+                linear_density = 2e-5\nradius = 5e-4\n";
+    let check = |scene: &str| {
+        folder.write("scene.toml", scene);
+        let output = toile(&folder, &["check", "scene.toml"]);
+        (code(&output), said(&output))
+    };
+    folder.write("hair.obj", "v 0 0 0.098\nv 0 0 0.12\nv 0 0.02 0.15\nl 1 2 3\n");
+    let (status, text) = check(&format!("{hair}{head}"));
+    assert!(status == 0 && text.contains("start inside a collider (0)"), "{text}");
+    assert!(text.contains("bends under its weight over 172"), "{text}");
+    folder.write("hair.obj", "v 0 0 0.1\nv 0 0 0.15\nv 0 0.02 0.05\nv 0 0.2 0\nl 1 2 3 4\n");
+    let (status, text) = check(&format!("{hair}{head}"));
+    assert!(status == 2 && text.contains("go through a collider, up to 46"), "{text}");
+    folder.write("hair.obj", "v 0 0 0.11\nv 0 0 0.05\nv 0 0 -0.15\nl 1 2 3\n");
+    let (status, text) = check(&format!("{hair}{head}"));
+    assert!(status == 1 && text.contains("start outside a collider and go into it"), "{text}");
+    folder.write("hair.obj", "v 0 0 0.01\nv 0 0 0.05\nl 1 2\n");
+    let (status, text) = check(&format!("{hair}{head}"));
+    assert!(status == 1 && text.contains("from end to end"), "{text}");
+    let soft = hair.replace("[1e-6, 1e-6]", "[1e-15, 1e-15]");
+    let (status, text) = check(&soft);
+    assert!(status == 1 && text.contains("hangs like a chain"), "{text}");
+    assert!(text.contains("round fibres have about 0.7"), "{text}");
+    let rod = "[[rod]]\nlength = 0.3\nbending_stiffness = [1e-6, 1e-6]\ntwisting_stiffness = 7e-7\nlinear_density = 2e-5\n\
+               clamp = { position = [-0.15, 0, 0], d1 = [0, 1, 0], d2 = [0, 0, 1], d3 = [1, 0, 0] }\n";
+    let (status, text) = check(&format!("{rod}{head}"));
+    assert!(status == 2 && text.contains("1 rod(s) go through a collider"), "{text}");
+}

@@ -26,5 +26,6 @@ mod rod;
 mod simulate;
 #[path = "../../src/show/timing.rs"]
 mod timing;
+mod tree;
 mod validate;
 mod view;

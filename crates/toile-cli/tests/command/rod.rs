@@ -392,14 +392,6 @@ parent = { rod = 0, at = 0.52, d1 = [1, 0, 0], d2 = [0, 0, 1], d3 = [0, -1, 0] }
         let (before, after) = (off(&start[tip], station), off(&end[tip], station));
         assert!(after < 1e-5 && before > 1e-2, "{before:e} {after:e}");
     }
-    let floor = "[[collider]]\nplane = { point = [0, 0, -1], normal = [0, 0, 1] }\n";
-    folder.write("touching.toml", &format!("{plain}{twig}{floor}{time}"));
-    let output = toile(&folder, &["simulate", "touching.toml", "--out", "touching"]);
-    assert!(
-        code(&output) == 2 && said(&output).contains("solve trees that touch nothing"),
-        "{}",
-        said(&output)
-    );
     // The same curl of nodes and angles.
     folder.write("nodes.toml", &plain.replace("super-clothoid", "discrete"));
     let output = toile(&folder, &["drape", "nodes.toml", "--out", "nodes"]);

@@ -6,6 +6,8 @@ mod contact;
 mod inverse;
 mod models;
 mod motion;
+mod nodal;
 mod reference;
 mod single;
 mod tree;
+mod tree_contact;

@@ -269,9 +269,6 @@ fn grown_fibres_of_an_assembly_move_as_the_tree() {
             tolerance: 1e-8,
             max_sweeps: 10,
         };
-        let touching = AssemblySettings { fibre_friction: Some(0.3), ..settings.clone() };
-        let touching = Assembly::new(fibres.clone(), vec![], touching).unwrap();
-        assert!(touching.grown(&growths).is_err());
         let alone = Assembly::new(fibres, vec![], settings).unwrap();
         let mut scene = alone.clone().grown(&growths).unwrap();
         assert!(scene.invert(&Prior::Shape).is_err() && scene.close_gaps(1e-4).is_err());

@@ -84,6 +84,10 @@ pub struct Coupling {
     last: Vec<(Place, Vec3)>,
     /// Places that are kept, whatever else comes near.
     held: Option<Vec<Place>>,
+    /// Whether steps are taken whole or not at all.
+    whole: bool,
+    /// Trials at least: what rests is to do so to the last digits, and tolerances leave some.
+    least: usize,
 }
 
 impl Coupling {
@@ -103,7 +107,7 @@ impl Coupling {
             max_iterations: 20,
             ..StageSettings::default()
         });
-        Ok(Self { near, yielding, friction, last: Vec::new(), held: None })
+        Ok(Self { near, yielding, friction, last: Vec::new(), held: None, whole: false, least: 1 })
     }
 
     /// Deepest that a fibre is nearer to the cloth than it should be \[m\], and the first fibre and segment that goes through it, if any.
@@ -111,11 +115,11 @@ impl Coupling {
         &mut self,
         cloth: &Simulator<S>,
         fibres: &Assembly,
-    ) -> (f64, Option<(usize, usize)>) {
-        let open = fibres.open();
+    ) -> Result<(f64, Option<(usize, usize)>), SimError> {
+        let open = fibres.open()?;
         let x = cloth.model().positions(cloth.state());
         let strands = strands(fibres, &self.friction, &open, None);
-        self.near.depth(&strands, &x)
+        Ok(self.near.depth(&strands, &x))
     }
 
     /// Takes a step of `h` seconds; in halves where trials do not end or something would pass through.
@@ -149,7 +153,7 @@ impl Coupling {
             clock = now;
         };
         let mut report = TogetherReport { parts: 1, ..TogetherReport::default() };
-        let mut open = fibres.open();
+        let mut open = fibres.open()?;
         let velocities = vertex_velocities(cloth);
         lap(&mut report.seconds[3]);
         let found = strands(fibres, &self.friction, &open, None);
@@ -188,13 +192,15 @@ impl Coupling {
                 let velocities: Vec<Vec3> = places.iter().map(moved).collect();
                 report.law_error = open.judge(fibres, &velocities)?;
                 report.converged = report.law_error <= fibres.settings.tolerance;
-                let hopeless = trial >= HOPELESS && report.law_error > FAR && cuts < CUTS;
-                if report.converged || trial + 1 == TRIALS || hopeless {
+                let far = report.law_error > FAR && cuts < CUTS;
+                let hopeless = trial >= HOPELESS && (far || self.whole);
+                let done = report.converged && trial + 1 >= self.least;
+                if done || trial + 1 == TRIALS || hopeless {
                     break;
                 }
                 if trial % REFRESH == REFRESH - 1 && !places.is_empty() {
                     // It yields as it does where it has come to.
-                    open.yields(self.yielding.compliance(cloth, h, &places)?)?;
+                    open.yields(fibres, self.yielding.compliance(cloth, h, &places)?)?;
                     open.judge(fibres, &velocities)?;
                     lap(&mut report.seconds[2]);
                 }
@@ -222,6 +228,9 @@ impl Coupling {
         report.places = places.len();
         if (!report.converged || report.passing > 0) && cuts < CUTS {
             cloth.put_back(&kept);
+            if self.whole {
+                return Ok(TogetherReport { converged: false, parts: 0, ..report });
+            }
             let first = self.part(cloth, fibres, 0.5 * h, cuts + 1)?;
             let second = self.part(cloth, fibres, 0.5 * h, cuts + 1)?;
             return Ok(first.followed_by(second));

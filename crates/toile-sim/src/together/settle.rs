@@ -9,7 +9,7 @@ use toile_geometry::Vec3;
 use toile_rod::{Assembly, FibreContact, Meeting};
 use toile_solve::{Ldlt, SolveError};
 
-use super::{Coupling, Place, TogetherReport};
+use super::{Coupling, Place, TogetherReport, vertex_velocities};
 use crate::SimError;
 use crate::certificate::{CERTIFIED_RESIDUAL, force_unit, residual_n};
 use crate::dynamics::{ContactForce, ContactSource, Simulator, StageSettings};
@@ -27,6 +27,10 @@ pub struct RestSettings {
     pub speed: f64,
     /// Steps from standstill at most.
     pub rests: usize,
+    /// The longest of them \[s\].
+    pub longest_rest: f64,
+    /// Residual that is small enough.
+    pub residual: f64,
     /// Whether contacts with the cloth are held where they are after the first few of these: on a round fibre they would roll on, ever so
     /// slowly.
     pub hold: bool,
@@ -34,7 +38,16 @@ pub struct RestSettings {
 
 impl Default for RestSettings {
     fn default() -> Self {
-        Self { damping: 6.0, step: 5e-3, longest_fall: 2.0, speed: 3e-2, rests: 120, hold: true }
+        Self {
+            damping: 6.0,
+            step: 5e-3,
+            longest_fall: 3.0,
+            speed: 5e-3,
+            rests: 120,
+            longest_rest: 0.4,
+            residual: ENOUGH,
+            hold: true,
+        }
     }
 }
 
@@ -66,13 +79,19 @@ pub struct Rested {
     pub stopped: bool,
 }
 
-/// First and longest step from standstill \[s\].
+/// First step from standstill \[s\].
 const FIRST: f64 = 0.01;
-const LONGEST: f64 = 0.4;
+/// Part of a step that was too long with which it is tried again.
+const SHORTER: f64 = 0.3;
 /// Residual that is small enough, below what is certified.
 const ENOUGH: f64 = 0.05 * CERTIFIED_RESIDUAL;
-/// Steps without a smaller residual after which none is to come.
+/// Residual that will do where rounding leaves no smaller one.
+const GOOD: f64 = 0.5 * CERTIFIED_RESIDUAL;
+/// Part of the least residual so far that counts as much smaller.
+const BETTER: f64 = 0.8;
+/// Steps without a smaller residual after which none is to come, and without a much smaller one after which none is needed.
 const NO_BETTER: usize = 25;
+const NO_BETTER_NEEDED: usize = 4;
 /// Steps from standstill after which contacts may be held.
 const HELD_AFTER: usize = 3;
 /// Rows of contacts up to which ways to fall are counted.
@@ -98,7 +117,8 @@ impl Coupling {
         while rested.steps[0] < most && slow < 20 {
             self.step(cloth, fibres, settings.step)?;
             rested.steps[0] += 1;
-            let fastest = cloth.velocities().iter().fold(0.0f64, |m, v| m.max(v.abs()));
+            // Of vertices: angles of edges have rates of their own, in radians a second.
+            let fastest = vertex_velocities(cloth).iter().map(|v| v.norm()).fold(0.0, f64::max);
             let speed = fastest.max(fibres.speed());
             // A fall starts slowly, and turns slowly where it swings.
             slow = if speed < settings.speed { slow + 1 } else { 0 };
@@ -117,29 +137,42 @@ impl Coupling {
         });
         fibres.settings.tolerance = fibres.settings.tolerance.min(1e-10);
         let still = vec![0.0; cloth.model().len()];
-        let (mut h, mut best, mut since) = (FIRST, f64::INFINITY, 0);
+        let (mut h, mut longest) = (FIRST, settings.longest_rest);
+        let (mut best, mut last, mut since, mut steady) = (f64::INFINITY, f64::INFINITY, 0, 0);
         let mut report = TogetherReport::default();
         while rested.steps[1] < settings.rests && !rested.stopped {
             cloth.set_velocities(&still);
             fibres.stop();
             if settings.hold && rested.steps[1] >= HELD_AFTER {
+                self.least = 2;
                 self.held = Some(self.last.iter().map(|(place, _)| *place).collect());
             }
-            report = self.step(cloth, fibres, h)?;
+            // From standstill a step that is too long is as well taken shorter: its parts would be motion again, and cost as many steps each.
+            self.whole = h > FIRST;
+            let taken = self.step(cloth, fibres, h)?;
             rested.steps[1] += 1;
+            if taken.parts == 0 {
+                (h, longest) = ((SHORTER * h).max(FIRST), 0.5 * h);
+                rested.stopped = !watch(rested.steps[0] + rested.steps[1], best);
+                continue;
+            }
+            report = taken;
             [rested.residual, rested.residual_n] =
                 self.balance(cloth, fibres, &report.fibres.contacts)?;
             since = if rested.residual < best { 0 } else { since + 1 };
+            steady = if rested.residual < BETTER * best { 0 } else { steady + 1 };
             // What grows is taken in shorter steps: the weight's own stiffness is not implicit in the fibres.
-            let grows = rested.residual > 3.0 * best || report.parts > 1;
-            h = if grows { (0.5 * h).max(FIRST) } else { (1.5 * h).min(LONGEST) };
-            best = best.min(rested.residual);
+            let grows = rested.residual > 3.0 * last || report.parts > 1;
+            h = if grows { (0.5 * h).max(FIRST) } else { (1.5 * h).min(longest.max(FIRST)) };
+            longest = (1.2 * longest).min(settings.longest_rest);
+            (best, last) = (best.min(rested.residual), rested.residual);
             rested.stopped = !watch(rested.steps[0] + rested.steps[1], rested.residual);
-            if rested.residual <= ENOUGH || since >= NO_BETTER {
+            let good = rested.residual <= GOOD && steady >= NO_BETTER_NEEDED;
+            if rested.residual <= settings.residual || good || since >= NO_BETTER {
                 break;
             }
         }
-        self.held = None;
+        (self.held, self.whole, self.least) = (None, false, 1);
         let largest = report.fibres.contacts.iter().map(|c| c.force.norm()).fold(0.0, f64::max);
         rested.contacts = report.fibres.contacts;
         rested.contacts.retain(|c| c.force.norm() > 1e-9 * largest);
@@ -179,7 +212,7 @@ impl Coupling {
         fibres: &Assembly,
         rested: &mut Rested,
     ) -> Result<(), SimError> {
-        let (depth, pierced) = self.depth(cloth, fibres);
+        let (depth, pierced) = self.depth(cloth, fibres)?;
         (rested.penetration, rested.through) = (depth, pierced.is_some());
         let own =
             cloth.contact_forces().iter().map(|c| (c.force, c.contact.normal, c.contact.friction));
@@ -288,6 +321,10 @@ impl Coupling {
             }
             Err(error) => return Err(error.into()),
         };
+        if size == 0 {
+            // Nothing touches.
+            return Ok(Some(inertia.negative + standing.negative));
+        }
         let mut w = DMatrix::zeros(size, size);
         let shared = standing.compliance.nrows();
         w.view_mut((0, 0), (shared, shared)).copy_from(&standing.compliance);
