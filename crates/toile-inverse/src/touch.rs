@@ -68,7 +68,7 @@ pub struct Evening {
 /// Width over longest side below which a face of the target is spread: what balances thinner ones is lost in rounding.
 const SLENDER: f64 = 0.01;
 /// Times that such faces are spread at most; the more often, the farther around.
-const SPREADING: usize = 24;
+const SPREADING: usize = 40;
 
 /// Closes the seams of the target, in `positions`, and moves what nearly touches to where it touches. Faces that cannot be cloth then are spread.
 pub(crate) fn prepare(
@@ -97,7 +97,7 @@ pub(crate) fn prepare(
         if unfit.is_empty() || round == SPREADING {
             break;
         }
-        even_out(&mut trial, &topology, &unfit, round / 4, |v| !pinned[v]);
+        even_out(&mut trial, &topology, &unfit, round / 8, |v| !pinned[v]);
         let again = close(&mut trial, garment, settings, size, &pinned);
         // How far a vertex was from touching is told as it was found.
         best = keep_gaps(again.contacts, &touching.contacts);

@@ -68,6 +68,7 @@ impl SceneInversion {
             .with("weight_fraction", diagnosis.weight_fraction)
             .with("weight_refused", diagnosis.weight_refused)
             .with("stiffness_factor", finite(Some(diagnosis.stiffness_factor)))
+            .with("bending_factor", diagnosis.bending_factor)
             .with("steps", result.history.last().map_or(0, |s| s.steps))
             .with("vertices", result.rest.len())
     }

@@ -19,8 +19,8 @@ const MOST_RATIO: f64 = 4.0;
 const LEAST_RATIO: f64 = 1.03;
 /// Factorisations of one step up to which the next is longer.
 const EASY: usize = 6;
-/// Points on the way at most.
-const MOST_POINTS: usize = 60;
+/// Factorisations on the way at most.
+const MOST_STEPS: usize = 250;
 
 /// The garment with all stiffnesses against bending multiplied.
 fn stiffened(garment: &Garment, factor: f64) -> Garment {
@@ -49,7 +49,7 @@ impl Exact {
         let mut factor = FIRST;
         let mut held = make(&stiffened(garment, factor))?;
         held.steps = self.steps;
-        if held.rise(watch)? < 1.0 {
+        if !held.at_once(watch)? {
             self.steps = held.steps;
             return Ok(f64::INFINITY);
         }
@@ -58,10 +58,8 @@ impl Exact {
         let mut before: (f64, State) = (0.0, self.target.clone());
         let mut ratio = RATIO;
         let mut stopped = held.stopped;
-        for _ in 0..MOST_POINTS {
-            if factor <= 1.0 || ratio < LEAST_RATIO || stopped {
-                break;
-            }
+        let most = held.steps + MOST_STEPS;
+        while factor > 1.0 && ratio >= LEAST_RATIO && held.steps < most && !stopped {
             let next = (factor / ratio).max(1.0);
             let mut softer = make(&stiffened(garment, next))?;
             softer.steps = held.steps;
