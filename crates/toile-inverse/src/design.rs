@@ -85,7 +85,7 @@ impl InverseStep {
 /// cloth to its softness, holding a part of its weight, following it under the full weight, reaching it that way, coming to rest anywhere near it, getting nearer, judging what was found.
 const AT_ONCE: f64 = 0.7;
 pub(crate) const HOLD: f64 = 0.42;
-pub(crate) const SOFTEN: f64 = 0.35;
+pub(crate) const SOFTEN: f64 = 0.3;
 pub(crate) const FOLLOW: f64 = 0.5;
 pub(crate) const REACH: f64 = 0.57;
 pub(crate) const REST: f64 = 0.8;

@@ -34,9 +34,7 @@ fn a_dart_bends_at_its_tip_as_a_seam_does() {
         Vector::<18>::from_fn(|i, _| point([0, 1, 2, 3, 4, 1][i / 3])[i % 3])
     };
     let dart = DartBend { seam: SEAM, tip: [0, 1] };
-    let (found, expected) = (
-        dart.energy(&x, &dart.rest(&x_bar)),
-        SEAM.energy(&six(&x), &SEAM.rest(&six(&x_bar))),
-    );
+    let (found, expected) =
+        (dart.energy(&x, &dart.rest(&x_bar)), SEAM.energy(&six(&x), &SEAM.rest(&six(&x_bar))));
     assert!(expected > 1e-3 && found == expected, "{found} J, a seam has {expected} J");
 }

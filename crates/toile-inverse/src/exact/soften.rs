@@ -15,7 +15,7 @@ use crate::{Garment, InverseError};
 const FIRST: f64 = 100.0;
 /// Factor by which it gets softer at first, at most, and at least.
 const RATIO: f64 = 2.5;
-const MOST_RATIO: f64 = 4.0;
+const MOST_RATIO: f64 = 2.5;
 const LEAST_RATIO: f64 = 1.03;
 /// Factorisations of one step up to which the next is longer.
 const EASY: usize = 6;
@@ -57,6 +57,8 @@ impl Exact {
         // Where the last point was found, and the one before; at infinite stiffness the target rests as it is.
         let mut before: (f64, State) = (0.0, self.target.clone());
         let mut ratio = RATIO;
+        // Whether the last two points say where the next one is: not where a rest shape was changed to make it stable.
+        let mut smooth = true;
         let mut stopped = held.stopped;
         let most = held.steps + MOST_STEPS;
         while factor > 1.0 && ratio >= LEAST_RATIO && held.steps < most && !stopped {
@@ -66,7 +68,10 @@ impl Exact {
             let start = held.steps;
             softer.return_to(here.clone());
             // κ̄ is linear in 1/D.
-            let way = (1.0 / next - 1.0 / factor) / (1.0 / factor - before.0);
+            let way = match smooth {
+                true => (1.0 / next - 1.0 / factor) / (1.0 / factor - before.0),
+                false => 0.0,
+            };
             let change: Vec<f64> = here
                 .rest
                 .coordinates()
@@ -76,8 +81,9 @@ impl Exact {
                 .collect();
             here.rest.advanced_into(&change, way, &mut softer.rest);
             softer.model.set_rest(&softer.rest);
-            let there = softer.balance(TOLERANCE, 0, watch)?
-                && (softer.stable()? || softer.steady(ROUNDS, watch)?);
+            let balanced = softer.balance(TOLERANCE, 0, watch)?;
+            let stable = balanced && softer.stable()?;
+            let there = stable || balanced && softer.steady(ROUNDS, watch)?;
             stopped = softer.stopped;
             held.steps = softer.steps;
             if there {
@@ -86,7 +92,13 @@ impl Exact {
                 factor = next;
                 if softer.steps - start <= EASY {
                     ratio = (1.5 * ratio).min(MOST_RATIO);
+                } else if !stable {
+                    ratio = ratio.sqrt();
                 }
+                smooth = stable;
+            } else if smooth {
+                // From the point itself first, before a shorter way is tried.
+                smooth = false;
             } else {
                 ratio = ratio.sqrt();
             }

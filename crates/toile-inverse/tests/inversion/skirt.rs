@@ -142,7 +142,7 @@ fn a_search_without_time_says_what_keeps_the_target_from_being_held() {
     let garment = skirt.garment(cotton(500.0, 5e-5), 0.15, 0.5).unwrap();
     let settings =
         InverseSettings { naive_sag: false, drift_time: 0.0, ..InverseSettings::default() };
-    for (calls, carried) in [(40, false), (150, true)] {
+    for (calls, carried) in [(60, false), (200, true)] {
         let mut seen = 0;
         let found = invert(&garment, &settings, |step| {
             seen += 1;
@@ -287,7 +287,8 @@ fn a_shape_in_which_cotton_hangs_is_held_exactly() {
 
 /// A drawn shape at which the weight cannot be put on bit by bit is reached under the full weight, by way of cloth that is stiffer against bending.
 #[test]
-fn soft_cloth_comes_from_stiffer_cloth_to_a_drawn_shape_that_carries_no_part_of_the_weight_less_than_all() {
+fn soft_cloth_comes_from_stiffer_cloth_to_a_drawn_shape_that_carries_no_part_of_the_weight_less_than_all()
+ {
     let skirt = Skirt { rows: 7, around: 12, waves: 3, hem: 0.3, ..Skirt::default() };
     let garment = skirt.garment(cotton(500.0, 1e-4), 0.15, 0.5).unwrap();
     let settings =
@@ -308,7 +309,8 @@ fn a_target_with_a_face_upside_down_is_spread_and_held() {
     let shell = &mut garment.shells[0];
     // A vertex below the waist, beyond the neighbour that is not in the same row.
     let (v, below) = (16 * 5 + 3, 16 * 6 + 3);
-    shell.positions[v] += (shell.positions[below] - shell.positions[v]) * 1.3;
+    let way = shell.positions[below] - shell.positions[v];
+    shell.positions[v] += way * 1.3;
     let settings =
         InverseSettings { naive_sag: false, drift_time: 0.0, ..InverseSettings::default() };
     let found = invert(&garment, &settings, |_| true).unwrap();
