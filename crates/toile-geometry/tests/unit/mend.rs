@@ -185,7 +185,8 @@ fn faces_that_no_cloth_can_have_are_spread_and_others_left_alone() {
     let (middle, next) = (at(0.0, 0.0), at(1.0 / 6.0, 0.0));
     for part in [1.4, 0.999] {
         let mut positions = mesh.positions.clone();
-        positions[middle] += (positions[next] - positions[middle]) * part;
+        let way = positions[next] - positions[middle];
+        positions[middle] += way * part;
         let mut rounds = 0;
         loop {
             let unfit = unfit_faces(&positions, &mesh.topology, 0.01);
