@@ -275,6 +275,18 @@ fn summary(found: &SceneInversion, drift_time: f64, seconds: f64) -> String {
             ));
         }
     }
+    let evening = &touching.evening;
+    if evening.faces > 0 {
+        lines.push(format!(
+            "{} faces lay upside down, flat on others or had no width: spread by moving vertices {} at most{}",
+            evening.faces,
+            length(evening.longest_move),
+            match evening.left {
+                0 => String::new(),
+                left => format!("; {left} are left, remesh there"),
+            }
+        ));
+    }
     let steps = result.history.last().map_or(0, |s| s.steps);
     lines.push(format!("{steps} steps, {seconds:.2} s"));
     lines.push(format!("{}: {}", c.verdict(), c.reason));

@@ -29,6 +29,7 @@
 
 mod anchor;
 mod area;
+mod dart;
 mod edge;
 mod gravity;
 mod hinge;
@@ -45,6 +46,7 @@ mod tie;
 
 pub use anchor::Anchor;
 pub use area::AreaStretch;
+pub use dart::DartBend;
 pub use edge::EdgeStretch;
 pub use gravity::Gravity;
 pub use hinge::HingeBend;

@@ -26,7 +26,8 @@ pub use curvature::{
 pub use diagnose::{Element, Problem, ProblemKind, Severity, diagnose};
 pub use error::MeshError;
 pub use mend::{
-    MendCounts, MendSettings, Mended, inverted_faces, is_surface, meeting_borders, mend,
+    MendCounts, MendSettings, Mended, even_out, inverted_faces, is_surface, meeting_borders, mend,
+    unfit_faces,
 };
 pub use mesh::TriMesh;
 pub use orient::orient_consistently;

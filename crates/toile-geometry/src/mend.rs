@@ -7,9 +7,11 @@ use crate::topology::components;
 use crate::weld::coincident;
 use crate::{Topology, Vec3};
 
+mod even;
 mod faces;
 mod holes;
 
+pub use even::{even_out, unfit_faces};
 pub use faces::inverted_faces;
 
 /// What may be done to a mesh.

@@ -81,12 +81,13 @@ impl InverseStep {
     }
 }
 
-/// Parts of the time after which ways to a result are to end: balancing the target under all of its weight in one go, holding it or a part
-/// of its weight otherwise, following it under the full weight, reaching it that way, coming to rest anywhere near it, getting nearer, judging what was found.
+/// Parts of the time after which ways to a result are to end: balancing the target under all of its weight in one go, bringing stiffer
+/// cloth to its softness, holding a part of its weight, following it under the full weight, reaching it that way, coming to rest anywhere near it, getting nearer, judging what was found.
 const AT_ONCE: f64 = 0.7;
-pub(crate) const HOLD: f64 = 0.3;
-pub(crate) const FOLLOW: f64 = 0.42;
-pub(crate) const REACH: f64 = 0.5;
+pub(crate) const HOLD: f64 = 0.42;
+pub(crate) const SOFTEN: f64 = 0.3;
+pub(crate) const FOLLOW: f64 = 0.5;
+pub(crate) const REACH: f64 = 0.57;
 pub(crate) const REST: f64 = 0.8;
 pub(crate) const NEAR: f64 = 0.85;
 pub(crate) const JUDGE: f64 = 1.0;
@@ -223,10 +224,14 @@ pub fn invert_shown(
     let pressed: Vec<Press> = contacts.iter().map(|c| Press::of(c, garment)).collect();
     let several: Vec<Carrying> = contacts.iter().filter(|c| c.contact.count > 1).copied().collect();
     // Springs of no stiffness: the system must know which vertices a contact joins.
-    let model = garment.held_model(&touched, &touched, &several, 0.0)?;
-    let mut exact = Exact::new(model, &pressed, &garment.seams(), &edges, settings.cone_part)?;
+    let search = |garment: &Garment| -> Result<Exact, InverseError> {
+        let model = garment.held_model(&touched, &touched, &several, 0.0)?;
+        Exact::new(model, &pressed, &garment.seams(), &edges, settings.cone_part)
+    };
+    let mut exact = search(garment)?;
     let (mut within, mut refused, mut stuck) = (0.0, f64::INFINITY, false);
     let mut found = None;
+    let mut bending_factor = None;
     let sticky = pressed.iter().all(|c| c.friction > 0.0);
     let mut starts = Vec::new();
     let mut unheld = None;
@@ -250,18 +255,29 @@ pub fn invert_shown(
             until.set(if once { AT_ONCE } else { otherwise.get() });
             watch(Phase::Weight, steps, load, left, 0)
         };
-        within = exact.rise(&mut seen)?;
+        let mut holds = exact.at_once(&mut seen)?;
         at_once.set(0);
-        if within <= 0.0 && ended.get() > 0.0 {
-            // That some part of the weight is carried, and which, is worth more than other ways to the target.
-            otherwise.set(REACH);
+        if !holds {
+            otherwise.set(SOFTEN);
+            let factor = exact.soften(garment, &search, &mut seen)?;
+            holds = factor <= 1.0;
+            bending_factor = factor.is_finite().then_some(factor);
+        }
+        within = if holds { 1.0 } else { 0.0 };
+        if !holds {
+            otherwise.set(HOLD);
             within = exact.rise(&mut seen)?;
+            if within <= 0.0 && ended.get() > 0.0 {
+                // That some part of the weight is carried, and which, is worth more than other ways to the target.
+                otherwise.set(REACH);
+                within = exact.rise(&mut seen)?;
+            }
+            holds = within >= 1.0;
         }
         otherwise.set(REACH);
         refused = exact.refused;
         // Softness shows in shapes that balance and are not stable, or in steps that lead nowhere; not in the last digits.
         stuck = within <= 0.0 && exact.stuck;
-        let mut holds = within >= 1.0;
         if !holds {
             until.set(REACH);
             starts.extend(exact.unstable.as_ref().map(|rest| drawn(exact.positions(rest))));
@@ -348,6 +364,7 @@ pub fn invert_shown(
         weight_fraction: within,
         weight_refused: (within < 1.0 && refused.is_finite()).then_some(refused),
         stiffness_factor: if within > 0.0 { 1.0 / within } else { f64::INFINITY },
+        bending_factor,
         sliver: if rounding(&judged.certificate) || stuck && within <= 0.0 {
             flattest(garment, &rest)
         } else {

@@ -19,6 +19,9 @@ pub struct Diagnosis {
     /// Factor on all stiffnesses with which the target would be held within 1 % as far as is known: one over the weight fraction, since only
     /// their ratio counts. Infinite when no part of the weight was carried.
     pub stiffness_factor: f64,
+    /// Least factor on the stiffness against bending alone with which the target was held on the way from stiffer cloth; 1 where it was found that way,
+    /// none where no such cloth was tried or held.
+    pub bending_factor: Option<f64>,
     /// Where the forces balance but for the last digits: the flattest face of the rest shape (all shells numbered through) and its
     /// altitude \[m\].
     pub sliver: Option<(usize, f64)>,
@@ -103,6 +106,11 @@ pub(crate) fn explain(
                 );
             }
         }
+    }
+    if let Some(factor) = diagnosis.bending_factor.filter(|f| *f > 1.0) {
+        words.push(format!(
+            "held exactly if it were {factor:.1} times as stiff against bending, stretching and weight as they are"
+        ));
     }
     if let Some((face, altitude)) = diagnosis.sliver {
         words.push(format!(

@@ -25,6 +25,7 @@ mod follow;
 mod pressed;
 mod rise;
 mod sewn;
+mod soften;
 mod steady;
 
 pub(crate) use pressed::Press;

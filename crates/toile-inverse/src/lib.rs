@@ -32,4 +32,4 @@ pub use design::{
 pub use diagnosis::Diagnosis;
 pub use error::InverseError;
 pub use garment::{Garment, LayerContact};
-pub use touch::{Sewing, TargetContact, Touching};
+pub use touch::{Evening, Sewing, TargetContact, Touching};

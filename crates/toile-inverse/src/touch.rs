@@ -1,9 +1,10 @@
 //! Where the target touches: contacts from colliders, small gaps and penetrations closed.
 
 use toile_contact::{Collider, PlacedCollider};
-use toile_geometry::Vec3;
+use toile_geometry::{Vec3, even_out, unfit_faces};
 use toile_sim::{close_seams, tied_vertices};
 
+use crate::judge::distances;
 use crate::{Garment, InverseError, InverseSettings};
 
 /// A vertex of the target on a collider.
@@ -36,6 +37,8 @@ pub struct Touching {
     pub deepest: f64,
     /// What was done to the seams before.
     pub sewing: Sewing,
+    /// What was done to faces that no cloth can have.
+    pub evening: Evening,
 }
 
 /// The seams of a target, and what had to be moved to close them.
@@ -51,7 +54,23 @@ pub struct Sewing {
     pub longest_move: f64,
 }
 
-/// Closes the seams of the target, in `positions`, and moves what nearly touches to where it touches.
+/// Faces of the target that were upside down, flat on others or of no width once it touched, and what had to be moved to spread them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Evening {
+    /// Such faces at first.
+    pub faces: usize,
+    /// Those that are left.
+    pub left: usize,
+    /// The longest move that spread them \[m\].
+    pub longest_move: f64,
+}
+
+/// Width over longest side below which a face of the target is spread: what balances thinner ones is lost in rounding.
+const SLENDER: f64 = 0.01;
+/// Times that such faces are spread at most; the more often, the farther around.
+const SPREADING: usize = 40;
+
+/// Closes the seams of the target, in `positions`, and moves what nearly touches to where it touches. Faces that cannot be cloth then are spread.
 pub(crate) fn prepare(
     positions: &mut [Vec3],
     garment: &Garment,
@@ -59,23 +78,61 @@ pub(crate) fn prepare(
     size: f64,
 ) -> Result<Touching, InverseError> {
     let pinned = garment.pinned();
-    let seams = garment.seams();
+    let topology = garment.topology()?;
     let sewing = sew(positions, garment, &pinned, settings.seam_tolerance)?;
+    let mut evening = Evening::default();
+    let mut touching = close(positions, garment, settings, size, &pinned);
+    let closed = positions.to_vec();
+    let mut best = touching.contacts.clone();
+    let mut trial = positions.to_vec();
+    for round in 0..=SPREADING {
+        let unfit = unfit_faces(&trial, &topology, SLENDER);
+        if round == 0 {
+            (evening.faces, evening.left) = (unfit.len(), unfit.len());
+        } else if unfit.len() < evening.left {
+            evening.left = unfit.len();
+            positions.copy_from_slice(&trial);
+            touching.contacts = best;
+        }
+        if unfit.is_empty() || round == SPREADING {
+            break;
+        }
+        even_out(&mut trial, &topology, &unfit, round / 8, |v| !pinned[v]);
+        let again = close(&mut trial, garment, settings, size, &pinned);
+        // How far a vertex was from touching is told as it was found.
+        best = keep_gaps(again.contacts, &touching.contacts);
+    }
+    if evening.faces > 0 {
+        evening.longest_move = distances(positions, &closed).0;
+    }
+    touching.sewing = sewing;
+    touching.evening = evening;
+    Ok(touching)
+}
+
+/// Moves what nearly touches to where it touches, and closes the seams again.
+fn close(
+    positions: &mut [Vec3],
+    garment: &Garment,
+    settings: &InverseSettings,
+    size: f64,
+    pinned: &[bool],
+) -> Touching {
+    let seams = garment.seams();
     // A vertex that is sewn to others rests where they do.
     let tied = tied_vertices(positions.len(), &seams);
     let may_touch = |v: usize| !pinned[v] && !tied[v];
     let tolerance = settings.contact_tolerance;
-    let mut touching = touch(positions, &garment.colliders, tolerance, size, may_touch);
-    if sewing.stitches > 0 {
+    let touching = touch(positions, &garment.colliders, tolerance, size, may_touch);
+    if !seams.is_empty() {
         // Where the other side was moved onto a collider, this one follows.
-        let mut still = pinned;
+        let mut still = pinned.to_vec();
         for contact in &touching.contacts {
             still[contact.vertex as usize] = true;
         }
         close_seams(positions, &seams, &still);
     }
-    touching.sewing = sewing;
-    Ok(touching)
+    touching
 }
 
 /// Closes the seams of a target that are open by no more than `tolerance` \[m\].
@@ -108,6 +165,16 @@ fn sew(
         sewing.longest_move = close_seams(positions, &seams, pinned);
     }
     Ok(sewing)
+}
+
+/// Contacts with the gaps that those of the same vertices had at first.
+fn keep_gaps(mut now: Vec<TargetContact>, first: &[TargetContact]) -> Vec<TargetContact> {
+    for contact in &mut now {
+        if let Ok(at) = first.binary_search_by_key(&contact.vertex, |c| c.vertex) {
+            contact.gap = first[at].gap;
+        }
+    }
+    now
 }
 
 /// Moves shorter than this part of the size are rounding and left out.

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use toile_energy::{SeamBend, Thread};
+use toile_energy::{DartBend, SeamBend, Thread};
 use toile_geometry::{Topology, Vec3, size};
 
 use crate::{Shell, ShellMaterial};
@@ -108,6 +108,9 @@ pub fn sewn_edges(topology: &Topology, seams: &[Stitch]) -> Vec<SewnEdges> {
             sewn.entry(edge[0]).or_default().push(([s.vertex; 2], 0.0));
         }
     }
+    for tip in border.tips(&sewn) {
+        sewn.insert(tip, vec![([tip; 2], 0.0)]);
+    }
     let mut found = Vec::new();
     let mut joined = BTreeSet::new();
     for (e, &(ends, apex)) in border.edges.iter().enumerate() {
@@ -121,8 +124,9 @@ pub fn sewn_edges(topology: &Topology, seams: &[Stitch]) -> Vec<SewnEdges> {
             let part = (end - start).abs() / whole;
             let key = [e.min(other), e.max(other)];
             let ([a, b], d) = border.edges[other];
-            // At the tip of a dart the two edges have an end in common and are not sewn yet.
-            let apart = ![a, b, d].iter().any(|v| *v == apex || ends.contains(v));
+            // At the tip of a dart the two edges have an end in common; nothing else may be the same.
+            let common = [a, b].iter().filter(|v| ends.contains(v)).count();
+            let apart = common < 2 && ![a, b, d].contains(&apex) && !ends.contains(&d);
             // Both sides may have stitches that say the same.
             if part > 0.0 && apart && joined.insert(key) {
                 found.push(SewnEdges {
@@ -162,6 +166,22 @@ impl Border {
             }
         }
         Self { edges, at }
+    }
+
+    /// Tips of darts: vertices that are not sewn, between two edges of the border whose other ends are sewn to each other.
+    fn tips(&self, sewn: &BTreeMap<u32, Vec<([u32; 2], f64)>>) -> Vec<u32> {
+        let tip = |(v, edges): (&u32, &Vec<usize>)| {
+            let [e, f] = edges[..] else { return None };
+            let [p, q] = [e, f].map(|e| {
+                let [a, b] = self.edges[e].0;
+                if a == *v { b } else { a }
+            });
+            let meets = |p: u32, q: u32| {
+                sewn.get(&p).into_iter().flatten().any(|(edge, _)| edge.contains(&q))
+            };
+            (!sewn.contains_key(v) && (meets(p, q) || meets(q, p))).then_some(*v)
+        };
+        self.at.iter().filter_map(tip).collect()
     }
 
     /// Where a stitch ends: edges of the border and the place on them.
@@ -215,21 +235,38 @@ impl Border {
 /// Openings of seams in the rest shape, root of the mean of squares as a part of its size, beyond which panels are not laid out as they are sewn.
 const LAID_APART: f64 = 0.05;
 
-/// The hinges across the seams of a shell and their nodes (c, p, q, d, a, b).
+/// Hinges across seams with their nodes.
+pub(crate) struct SeamHinges {
+    /// Between two edges; nodes (c, p, q, d, a, b).
+    pub(crate) seams: (Vec<SeamBend>, Vec<[u32; 6]>),
+    /// At tips of darts; nodes (c, t, p, d, a).
+    pub(crate) tips: (Vec<DartBend>, Vec<[u32; 5]>),
+}
+
+/// The hinges across the seams of a shell.
 ///
 /// Where the rest shape has the panels about where they meet, it says at which angle; panels of a pattern that lie apart are sewn flat.
-pub(crate) fn seam_hinges(shell: &Shell) -> (Vec<SeamBend>, Vec<[u32; 6]>) {
+pub(crate) fn seam_hinges(shell: &Shell) -> SeamHinges {
     let rest = &shell.rest_positions;
     let squares: f64 = shell.seams.iter().map(|s| s.opening(rest).norm_squared()).sum();
     let mean = (squares / shell.seams.len().max(1) as f64).sqrt();
     let pressed_open = mean > LAID_APART * size(rest);
     let stiffness = seam_stiffness(&shell.material);
-    let hinge = |s: &SewnEdges| {
-        let bend = SeamBend { stiffness, part: s.part, middle: s.middle, pressed_open };
+    let mut hinges = SeamHinges { seams: (vec![], vec![]), tips: (vec![], vec![]) };
+    for s in sewn_edges(&shell.topology, &shell.seams) {
+        let seam = SeamBend { stiffness, part: s.part, middle: s.middle, pressed_open };
         let [[c, p, q], [d, a, b]] = s.faces;
-        (bend, [c, p, q, d, a, b])
-    };
-    sewn_edges(&shell.topology, &shell.seams).iter().map(hinge).unzip()
+        let Some(t) = [p, q].into_iter().find(|v| [a, b].contains(v)) else {
+            hinges.seams.0.push(seam);
+            hinges.seams.1.push([c, p, q, d, a, b]);
+            continue;
+        };
+        let end = |[first, second]: [u32; 2]| if first == t { (0, second) } else { (1, first) };
+        let ((in_first, p), (in_second, a)) = (end([p, q]), end([a, b]));
+        hinges.tips.0.push(DartBend { seam, tip: [in_first, in_second] });
+        hinges.tips.1.push([c, t, p, d, a]);
+    }
+    hinges
 }
 
 /// The stitches of shells whose vertices are numbered one shell after the other.

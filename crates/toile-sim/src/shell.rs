@@ -6,7 +6,7 @@ use toile_energy::{
 use toile_geometry::measure::{EdgeRule, NormalRule, triangle_area};
 use toile_geometry::{Topology, Vec3};
 
-use crate::seam::{Stitch, seam_hinges, thread_stiffness};
+use crate::seam::{SeamHinges, Stitch, seam_hinges, thread_stiffness};
 use crate::{ModelBuilder, NO_NODE, Role, SimError};
 
 /// What a shell is made of.
@@ -203,9 +203,11 @@ impl Shell {
             let node = |(v, w): (u32, f64)| if w == 0.0 { NO_NODE } else { base + v };
             let nodes = self.seams.iter().map(|s| s.carriers().map(node)).collect();
             builder.add::<_, 9, 3>(Role::Elastic, threads, nodes);
-            let (hinges, nodes) = seam_hinges(self);
+            let SeamHinges { seams: (hinges, nodes), tips: (tips, tip_nodes) } = seam_hinges(self);
             let nodes = nodes.iter().map(|n| n.map(|v| base + v)).collect();
             builder.add::<_, 18, 6>(Role::Elastic, hinges, nodes);
+            let nodes = tip_nodes.iter().map(|n| n.map(|v| base + v)).collect();
+            builder.add::<_, 15, 5>(Role::Elastic, tips, nodes);
         }
         Ok(ShellNodes { vertices: base, angles })
     }

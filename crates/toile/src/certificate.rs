@@ -58,6 +58,8 @@ impl SceneInversion {
             .with("pushed_out", touching.pushed_out)
             .with("drawn_in", touching.drawn_in)
             .with("longest_contact_move", touching.longest_move)
+            .with("spread_faces", touching.evening.faces)
+            .with("longest_spread_move", touching.evening.longest_move)
             .with("stitches", touching.sewing.stitches)
             .with("open_stitches", touching.sewing.open)
             .with("widest_stitch", touching.sewing.widest)
@@ -66,6 +68,7 @@ impl SceneInversion {
             .with("weight_fraction", diagnosis.weight_fraction)
             .with("weight_refused", diagnosis.weight_refused)
             .with("stiffness_factor", finite(Some(diagnosis.stiffness_factor)))
+            .with("bending_factor", diagnosis.bending_factor)
             .with("steps", result.history.last().map_or(0, |s| s.steps))
             .with("vertices", result.rest.len())
     }

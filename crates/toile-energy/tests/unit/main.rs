@@ -2,6 +2,7 @@
 
 mod anchor;
 mod area;
+mod dart;
 mod edge;
 mod gravity;
 mod hinge;

@@ -22,7 +22,7 @@ pub(super) fn distinct(faces: &[[u32; 3]]) -> Vec<[u32; 3]> {
 }
 
 /// Height of a triangle over its longest side, and the corner across from that side.
-fn slenderness(p: [Vec3; 3]) -> (f64, usize) {
+pub(super) fn slenderness(p: [Vec3; 3]) -> (f64, usize) {
     let side = |m: usize| (p[(m + 2) % 3] - p[(m + 1) % 3]).norm();
     let across = (1..3).fold(0, |best, m| if side(m) > side(best) { m } else { best });
     let longest = side(across);
@@ -114,7 +114,7 @@ fn faces_at(list: &[[u32; 3]]) -> BTreeMap<[u32; 2], Vec<usize>> {
 }
 
 /// By how much the triangles (c, a, b) and (d, b, a) are folded, whichever way their faces run \[rad\].
-fn fold(positions: &[Vec3], c: u32, [a, b]: [u32; 2], d: u32) -> f64 {
+pub(super) fn fold(positions: &[Vec3], c: u32, [a, b]: [u32; 2], d: u32) -> f64 {
     let [c, a, b, d] = [c, a, b, d].map(|v| positions[v as usize]);
     dihedral_angle(&c, &a, &b, &d).abs()
 }

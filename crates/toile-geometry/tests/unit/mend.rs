@@ -1,6 +1,7 @@
 use crate::rng::Rng;
 use toile_geometry::{
-    MendCounts, MendSettings, Topology, Vec3, generate, inverted_faces, is_surface, mend,
+    MendCounts, MendSettings, Topology, Vec3, even_out, generate, inverted_faces, is_surface, mend,
+    unfit_faces,
 };
 
 const CLOTH: MendSettings = MendSettings { tolerance: 1e-6, crumb: 1e-3, slender: 1e-3, hole: 0.0 };
@@ -170,4 +171,48 @@ fn a_face_that_lies_upside_down_is_unfolded() {
         .map(|p| if p.x > 0.0 { Vec3::new(-p.x, p.y, 1e-3) } else { *p })
         .collect();
     assert_eq!(mend(&creased, mesh.faces(), &settings).faces, mesh.faces());
+}
+
+#[test]
+fn faces_that_no_cloth_can_have_are_spread_and_others_left_alone() {
+    let mesh = generate::rectangle(1.0, 1.0, 6, 6, Default::default());
+    assert!(unfit_faces(&mesh.positions, &mesh.topology, 0.01).is_empty());
+    // The middle moved across the next vertex, and onto it.
+    let at = |x: f64, y: f64| {
+        let near = |v: &usize| (mesh.positions[*v] - Vec3::new(x, y, 0.0)).norm() < 1e-9;
+        (0..mesh.positions.len()).find(near).unwrap()
+    };
+    let (middle, next) = (at(0.0, 0.0), at(1.0 / 6.0, 0.0));
+    for part in [1.4, 0.999] {
+        let mut positions = mesh.positions.clone();
+        let way = positions[next] - positions[middle];
+        positions[middle] += way * part;
+        let mut rounds = 0;
+        loop {
+            let unfit = unfit_faces(&positions, &mesh.topology, 0.01);
+            assert!(rounds > 0 || !unfit.is_empty());
+            if unfit.is_empty() {
+                break;
+            }
+            even_out(&mut positions, &mesh.topology, &unfit, 0, |_| true);
+            rounds += 1;
+            assert!(rounds < 20, "{} faces are left", unfit.len());
+        }
+        // Only what is near was moved, and no farther than an edge is long.
+        for (p, q) in positions.iter().zip(&mesh.positions) {
+            let way = (p - q).norm();
+            assert!(way < 1.5 / 6.0 && (way == 0.0 || q.norm() < 0.5), "{way} m at {q}");
+        }
+    }
+}
+
+/// The one face of a corner would lose its area.
+#[test]
+fn corners_of_a_single_face_are_not_spread() {
+    let topology = Topology::new(4, vec![[0, 1, 2], [2, 1, 3]]).unwrap();
+    let start =
+        vec![Vec3::zeros(), Vec3::x(), Vec3::new(0.0, 1e-3, 0.0), Vec3::new(1.0, 1e-3, 0.0)];
+    let mut positions = start.clone();
+    even_out(&mut positions, &topology, &[0], 0, |_| true);
+    assert!(positions[0] == start[0] && positions[1] != start[1]);
 }

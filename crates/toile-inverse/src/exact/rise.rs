@@ -39,14 +39,40 @@ const STUCK: f64 = 0.1;
 const NEARLY: usize = 8;
 
 impl Exact {
-    /// Puts the weight on, at once if that works, else in parts; the largest part found that is carried in a stable way.
+    /// Puts all of the weight on at once; whether that is carried in a stable way. Where it is not, [`Exact::rise`] goes on from there with parts.
+    pub(crate) fn at_once(&mut self, watch: &mut Watch<'_>) -> Result<bool, InverseError> {
+        self.stopped = false;
+        let before = self.point();
+        if !self.carry(1.0, TOLERANCE, watch)? {
+            if !self.stopped {
+                self.refused = self.refused.min(1.0);
+                self.first_load = LESS;
+            }
+            return Ok(false);
+        }
+        // Another rest shape that balances the weight may be stable.
+        if self.stable()? || self.steady(ROUNDS, watch)? {
+            return Ok(true);
+        }
+        self.unstable = Some(self.rest.clone());
+        self.refused = self.refused.min(1.0);
+        let high = self.point();
+        self.return_to(before);
+        self.first_load = self.guess_lost(&high)?;
+        Ok(false)
+    }
+
+    /// Puts the weight on, at once if that was not tried yet and works, else in parts; the largest part found that is carried in a stable way.
     ///
     /// What was found there is what the search has then; with none, the target as its own rest shape. A search that was ended before it
     /// had any part goes on when it is called again.
     pub(crate) fn rise(&mut self, watch: &mut Watch<'_>) -> Result<f64, InverseError> {
         let mut stable = 0.0f64;
-        let mut lost = f64::INFINITY; // least part at which stability is known to be lost
-        let mut failed = f64::INFINITY; // least part that was not balanced
+        // Least part at which stability is known to be lost, and least part that was not balanced.
+        let (mut lost, mut failed) = match &self.unstable {
+            Some(_) => (self.refused, f64::INFINITY),
+            None => (f64::INFINITY, self.refused),
+        };
         let mut step = self.first_load;
         let mut most = self.steps + MOST_STEPS;
         self.stopped = false;

@@ -114,6 +114,7 @@ pub fn invert_by_reference(
             least_friction: None,
             weight_fraction: carried,
             weight_refused: None,
+            bending_factor: None,
             stiffness_factor: if carried > 0.0 { 1.0 } else { f64::INFINITY },
             sliver: None,
         },

@@ -142,7 +142,7 @@ fn a_search_without_time_says_what_keeps_the_target_from_being_held() {
     let garment = skirt.garment(cotton(500.0, 5e-5), 0.15, 0.5).unwrap();
     let settings =
         InverseSettings { naive_sag: false, drift_time: 0.0, ..InverseSettings::default() };
-    for (calls, carried) in [(40, false), (150, true)] {
+    for (calls, carried) in [(60, false), (200, true)] {
         let mut seen = 0;
         let found = invert(&garment, &settings, |step| {
             seen += 1;
@@ -285,10 +285,10 @@ fn a_shape_in_which_cotton_hangs_is_held_exactly() {
     assert!(c.target_error_max.unwrap() <= 1e-9 * c.size, "{:?}", c.target_error_max);
 }
 
-/// A drawn shape at which the weight cannot be put on bit by bit is reached under the full weight: the rest shape follows the shape from
-/// where cloth made as drawn hangs.
+/// A drawn shape at which the weight cannot be put on bit by bit is reached under the full weight, by way of cloth that is stiffer against bending.
 #[test]
-fn soft_cloth_is_followed_to_a_drawn_shape_that_carries_no_part_of_the_weight_less_than_all() {
+fn soft_cloth_comes_from_stiffer_cloth_to_a_drawn_shape_that_carries_no_part_of_the_weight_less_than_all()
+ {
     let skirt = Skirt { rows: 7, around: 12, waves: 3, hem: 0.3, ..Skirt::default() };
     let garment = skirt.garment(cotton(500.0, 1e-4), 0.15, 0.5).unwrap();
     let settings =
@@ -298,5 +298,26 @@ fn soft_cloth_is_followed_to_a_drawn_shape_that_carries_no_part_of_the_weight_le
     assert!(c.certified && !found.settled, "{}", c.reason);
     assert!(c.target_error_max.unwrap() <= 1e-9 * c.size, "{:?}", c.target_error_max);
     // Not by putting the weight on.
-    assert!(found.unheld.is_some());
+    assert_eq!(found.diagnosis.bending_factor, Some(1.0));
+}
+
+/// Noise may move a vertex across an edge. Normals of edges folded flat have no meaning, and nothing would balance from there.
+#[test]
+fn a_target_with_a_face_upside_down_is_spread_and_held() {
+    let skirt = Skirt { rows: 8, around: 16, ..Skirt::default() };
+    let mut garment = skirt.garment(cotton(500.0, 1e-3), 0.05, 0.7).unwrap();
+    let shell = &mut garment.shells[0];
+    // A vertex below the waist, beyond the neighbour that is not in the same row.
+    let (v, below) = (16 * 5 + 3, 16 * 6 + 3);
+    let way = shell.positions[below] - shell.positions[v];
+    shell.positions[v] += way * 1.3;
+    let settings =
+        InverseSettings { naive_sag: false, drift_time: 0.0, ..InverseSettings::default() };
+    let found = invert(&garment, &settings, |_| true).unwrap();
+    let (evening, c) = (&found.touching.evening, &found.certificate);
+    assert!(evening.faces > 0 && evening.left == 0, "{evening:?}");
+    assert!(c.certified && !found.settled, "{}", c.reason);
+    // Where it was spread it is as far from the drawing as it was moved, and no farther.
+    let off = c.target_error_max.unwrap();
+    assert!((off - evening.longest_move).abs() < 1e-9 * c.size, "{off} m, {evening:?}");
 }

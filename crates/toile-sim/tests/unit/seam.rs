@@ -174,3 +174,66 @@ fn cloth_bends_across_a_seam_as_if_it_were_one_piece() {
     }
     assert!(one > 0.1 * half, "{one} m");
 }
+
+/// A strip with a slit from its middle to one end, and the two sides of the slit as pairs of vertices (the tip left out).
+fn slit_strip(length: f64, width: f64, n: usize) -> (Topology, Vec<Vec3>, Vec<Stitch>) {
+    let whole = generate::rectangle(length, width, n, 4, Default::default());
+    let mut x = whole.positions.clone();
+    let high = x.iter().map(|p| p.x).fold(f64::MIN, f64::max);
+    let middle = 0.5 * (x.iter().map(|p| p.x).fold(f64::MAX, f64::min) + high);
+    let on_slit = |p: &Vec3| p.y.abs() < 1e-9 && p.x > middle + 1e-9;
+    let mut other = vec![None; x.len()];
+    let mut seams = Vec::new();
+    for v in 0..other.len() {
+        if on_slit(&x[v]) {
+            other[v] = Some(x.len() as u32);
+            seams.push(stitch(v as u32, x.len() as u32, x.len() as u32, 0.0));
+            x.push(x[v]);
+        }
+    }
+    let faces = whole.topology.faces().iter().map(|f| {
+        let above = f.iter().map(|v| whole.positions[*v as usize].y).sum::<f64>() > 0.0;
+        f.map(|v| other[v as usize].filter(|_| above).unwrap_or(v))
+    });
+    (Topology::new(x.len(), faces.collect()).unwrap(), x, seams)
+}
+
+#[test]
+fn a_dart_is_joined_up_to_its_tip() {
+    let (topology, x, seams) = slit_strip(0.08, 0.04, 8);
+    let found = sewn_edges(&topology, &seams);
+    let length = |[_, a, b]: [u32; 3]| (x[a as usize] - x[b as usize]).norm();
+    let whole: f64 = found.iter().map(|s| s.part * length(s.faces[0])).sum();
+    assert!((whole - 0.04).abs() < 1e-12, "{whole} m of 0.04 m");
+    let tips = found.iter().filter(|s| s.faces[0][1..].iter().any(|v| s.faces[1].contains(v)));
+    assert_eq!(tips.count(), 1);
+}
+
+#[test]
+fn cloth_bends_at_the_tip_of_a_dart_as_if_it_were_one_piece() {
+    // Clamped along one side and bent about the slit by its weight: with one edge from tip to end, the tip is all that there is.
+    let sink = |(topology, positions, seams): (Topology, Vec<Vec3>, Vec<Stitch>)| {
+        let low = positions.iter().map(|p| p.y).fold(f64::MAX, f64::min);
+        let pins = (0..positions.len() as u32).filter(|&v| positions[v as usize].y < low + 0.011);
+        let shell = Shell {
+            pins: pins.collect(),
+            topology,
+            rest_positions: positions.clone(),
+            positions,
+            material: ShellMaterial::isotropic(1e5, 0.3, 2e-3),
+            areal_density: 0.2,
+            seams,
+        };
+        let mut builder = ModelBuilder::new();
+        shell.add_to(&mut builder, Vec3::new(0.0, 0.0, -9.81)).unwrap();
+        let model = builder.build().unwrap();
+        let found =
+            equilibrium(&model, model.start(), &NewtonSettings::default(), |_| true).unwrap();
+        assert!(found.certificate.certified, "{}", found.certificate.reason);
+        -model.positions(&found.state).iter().map(|p| p.z).fold(f64::MAX, f64::min)
+    };
+    let whole = generate::rectangle(0.02, 0.04, 2, 4, Default::default());
+    let one = sink((whole.topology.clone(), whole.positions.clone(), vec![]));
+    let sewn = sink(slit_strip(0.02, 0.04, 2));
+    assert!((sewn / one - 1.0).abs() < 0.15, "sewn {sewn} m, in one piece {one} m");
+}
