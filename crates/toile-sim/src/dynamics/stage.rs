@@ -448,6 +448,9 @@ impl StageProblem<'_> {
             if !matches!(outcome, Err(SimError::Solve(SolveError::NotPositiveDefinite { .. }))) {
                 break;
             }
+            // Contacts that were cushioned are told apart again, and have their places in the matrix.
+            set_apart(rows);
+            system.prepare(self.model, rows);
         }
         outcome.map(|_| ())
     }
