@@ -14,13 +14,8 @@ use crate::SimError;
 
 impl<S: ContactSource> Simulator<S> {
     /// Whether a step that did not converge at least made no energy: what it has more than before came from
-    /// moving colliders.
-    pub(super) fn spends(&self, from: &Moving, after: &Moving, dt: f64) -> bool {
-        self.spends_beside(from, after, dt, 0.0)
-    }
-
-    /// The same where colliders have done work that no contact force tells \[J\].
-    fn spends_beside(&self, from: &Moving, after: &Moving, dt: f64, work: f64) -> bool {
+    /// moving colliders, or is what may come from elsewhere \[J\].
+    pub(super) fn spends(&self, from: &Moving, after: &Moving, dt: f64, beside: f64) -> bool {
         let energy = |at: &Moving| {
             let energies = self.energies_of(at);
             energies.kinetic + energies.potential
@@ -30,7 +25,7 @@ impl<S: ContactSource> Simulator<S> {
         let mass: f64 = self.model.masses().iter().sum::<f64>() / 3.0;
         // A tenth of what falling through one step would give: rounding of what is not converged.
         let slack = 0.1 * mass * (self.unit * dt).powi(2);
-        energy(after) <= energy(from) + given + work + slack
+        energy(after) <= energy(from) + given + beside + slack
     }
 
     pub(super) fn safe_part(&mut self, from: &Moving, after: &Moving) -> Result<f64, SimError> {
@@ -99,7 +94,7 @@ impl<S: ContactSource> Simulator<S> {
             let carried = (0..unknowns.len() as u32).filter(|v| zones.is_carried(*v));
             let carried: Vec<usize> = carried.map(|v| unknowns[v as usize]).collect();
             let work = self.carrying_work(from, &after, dt, &carried);
-            if self.spends_beside(from, &after, dt, work) {
+            if self.spends(from, &after, dt, work) {
                 report.carrying_work += work;
                 report.held += zones.len();
                 report.frozen += usize::from(zones.len() == unknowns.len());
