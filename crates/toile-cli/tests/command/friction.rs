@@ -1,7 +1,7 @@
 //! `toile friction`: problems in, judged forces out.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::common::{Folder, code, said, toile};
 use serde_json::Value;
@@ -74,14 +74,20 @@ fn bad_input_is_told() {
     assert!(said(&output).contains("gauss-seidel"), "{}", said(&output));
 }
 
-#[test]
-fn the_reference_set_is_solved_by_several_families() {
+/// The given problems, where they are.
+fn reference_set() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference/7_friction");
     let set = root.join("dfcp_give.json");
     if !set.exists() {
         eprintln!("skipped: no reference set at {}", set.display());
-        return;
+        return None;
     }
+    Some(set)
+}
+
+#[test]
+fn the_reference_set_is_solved_by_several_families() {
+    let Some(set) = reference_set() else { return };
     let folder = Folder::new();
     let path = set.to_str().unwrap();
     for solver in ["auto", "gauss-seidel", "newton", "admm", "projected-gradient"] {
@@ -116,12 +122,7 @@ fn answers(path: impl AsRef<Path>) -> Vec<(String, Vec<f64>)> {
 
 #[test]
 fn the_reference_set_has_the_same_answers_through_fclib_files() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference/7_friction");
-    let set = root.join("dfcp_give.json");
-    if !set.exists() {
-        eprintln!("skipped: no reference set at {}", set.display());
-        return;
-    }
+    let Some(set) = reference_set() else { return };
     let folder = Folder::new();
     let path = set.to_str().unwrap();
     let output = toile(&folder, &["friction", path, "--out", "json", "--export", "files/s.hdf5"]);

@@ -8,6 +8,16 @@ fn stitch(vertex: u32, a: u32, b: u32, weight: f64) -> Stitch {
     Stitch { vertex, edge: [a, b], weight }
 }
 
+/// Where the vertices of a shell are at rest under its weight.
+fn hung(shell: &Shell) -> Vec<Vec3> {
+    let mut builder = ModelBuilder::new();
+    shell.add_to(&mut builder, Vec3::new(0.0, 0.0, -9.81)).unwrap();
+    let model = builder.build().unwrap();
+    let found = equilibrium(&model, model.start(), &NewtonSettings::default(), |_| true).unwrap();
+    assert!(found.certificate.certified, "{}", found.certificate.reason);
+    model.positions(&found.state)
+}
+
 #[test]
 fn of_two_vertices_sewn_to_each_other_one_is_tied() {
     let tied =
@@ -153,13 +163,8 @@ fn cloth_bends_across_a_seam_as_if_it_were_one_piece() {
             pins: clamp,
             seams,
         };
-        let mut builder = ModelBuilder::new();
-        shell.add_to(&mut builder, Vec3::new(0.0, 0.0, -9.81)).unwrap();
-        let model = builder.build().unwrap();
-        let found =
-            equilibrium(&model, model.start(), &NewtonSettings::default(), |_| true).unwrap();
-        assert!(found.certificate.certified, "{}", found.certificate.reason);
-        -model.positions(&found.state)[tip.unwrap()].z
+        let hung = hung(&shell);
+        -hung[tip.unwrap()].z
     };
     let one =
         sink(whole.topology.clone(), whole.positions.clone(), vec![], whole.positions.clone());
@@ -224,13 +229,8 @@ fn cloth_bends_at_the_tip_of_a_dart_as_if_it_were_one_piece() {
             areal_density: 0.2,
             seams,
         };
-        let mut builder = ModelBuilder::new();
-        shell.add_to(&mut builder, Vec3::new(0.0, 0.0, -9.81)).unwrap();
-        let model = builder.build().unwrap();
-        let found =
-            equilibrium(&model, model.start(), &NewtonSettings::default(), |_| true).unwrap();
-        assert!(found.certificate.certified, "{}", found.certificate.reason);
-        -model.positions(&found.state).iter().map(|p| p.z).fold(f64::MAX, f64::min)
+        let hung = hung(&shell);
+        -hung.iter().map(|p| p.z).fold(f64::MAX, f64::min)
     };
     let whole = generate::rectangle(0.02, 0.04, 2, 4, Default::default());
     let one = sink((whole.topology.clone(), whole.positions.clone(), vec![]));
