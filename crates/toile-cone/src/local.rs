@@ -282,9 +282,9 @@ impl<const D: usize> Contact<D> {
         r
     }
 
-    /// A few Newton steps on h(α) = μ r_N(α) − ‖r_T(α)‖ from the α with which a guess slides; `None` where it does not slide, or
-    /// where they do not end.
-    fn slides_on(&self, b: &Vector<D>, guess: &Vector<D>) -> Option<Vector<D>> {
+    /// The force of a contact that slides, by a few Newton steps on h(α) = μ r_N(α) − ‖r_T(α)‖ from the α with which a guess slides; `None`
+    /// where that does not slide, or where they do not end. Whether the contact slides at all is for [`Contact::solve`] to tell.
+    pub fn slides_on(&self, b: &Vector<D>, guess: &Vector<D>) -> Option<Vector<D>> {
         let held = tangent(guess).norm_squared();
         let u = self.w * guess + b;
         let mut alpha = -tangent(guess).dot(&tangent(&u)) / held;
@@ -318,7 +318,8 @@ impl<const D: usize> Contact<D> {
                 return None;
             }
             alpha = next;
-            if step.abs() <= 1e-15 * alpha {
+            // Steps square the error.
+            if step.abs() <= 1e-8 * alpha {
                 break;
             }
         }

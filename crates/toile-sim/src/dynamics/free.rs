@@ -198,10 +198,9 @@ impl StageProblem<'_> {
     ) -> Result<f64, SimError> {
         let mut outcome = Ok(());
         let mut left_out = 0.0;
+        self.linearise(system, work, report.iterations > 0, Curvature::Positive);
         for shift in SHIFTS {
-            let moved = report.iterations > 0;
-            left_out =
-                self.assemble(system, work, moved, Curvature::Positive, shift, LEFT_OUT[1])?;
+            left_out = self.assemble(system, work, shift, LEFT_OUT[1])?;
             let clock = Instant::now();
             outcome = system.factorize(self.model, std::iter::empty());
             work.timings.factorisation += clock.elapsed();

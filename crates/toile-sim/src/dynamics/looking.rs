@@ -28,6 +28,9 @@ const ROUGHLY: f64 = 5e-2;
 const PATIENT: usize = 1;
 const IMPATIENCE: f64 = 10.0;
 
+/// How often the slack of layers is granted at most, once more with each look.
+const MOST_SLACKS: usize = 3;
+
 /// Violation of the law, over the largest force, that shows that contacts which share vertices were missed.
 const LAWLESS: f64 = 1e-4;
 
@@ -86,13 +89,15 @@ impl<S: ContactSource> Simulator<S> {
     ) -> bool {
         let part = if solved.converged { CHANGED } else { ROUGHLY };
         let shared = Row::any_shared(&self.rows);
-        if shared && solved.law_error > LAWLESS {
+        if shared && !solved.complete && solved.law_error > LAWLESS {
             return true;
         }
         let hurried = shared && round >= PATIENT;
         let slack = |key: &ContactKey| {
             let patience = if hurried && key.between_layers() { IMPATIENCE } else { 1.0 };
-            patience * part * self.fall(stage.tau)
+            let layers = (round + 1).min(MOST_SLACKS) as f64 * self.source.layer_slack();
+            let least = if key.between_layers() { layers } else { 0.0 };
+            least.max(patience * part * self.fall(stage.tau))
         };
         let floors = self.floors();
         let floor = |key: &ContactKey| floors.get(key).copied().unwrap_or(0.0);
@@ -104,7 +109,7 @@ impl<S: ContactSource> Simulator<S> {
         // What slid off the end of an edge is held by what came in its place, the next time.
         closed.any(|r| match gaps.get(&r.key()) {
             Some(gap) => (gap - r.floor).abs() > slack(&r.key()),
-            None => !(hurried && r.key().between_layers()),
+            None => !r.key().between_layers(),
         })
     }
 

@@ -1,11 +1,12 @@
 //! Motion with dry friction.
 //!
 //! Every integrator is a sequence of implicit stages of one shape (`integrator`). A stage finds the
-//! displacement at which inertia, elasticity and contact forces balance (`stage`, `linear`, `share`, `cushion`), Signorini's and
+//! displacement at which inertia, elasticity and contact forces balance (`stage`, `proximal`, `linear`, `share`, `cushion`), Signorini's and
 //! Coulomb's laws included: contacts are rows over the unknowns (`rows`), their stiffness enters one sparse
 //! system with the elastic one (`system`). [`Simulator`] strings stages into steps; it looks for contacts before and after
 //! each (`looking`); where no contact forces are found that keep things apart, what would collide goes together (`fallback`, `zones`).
 
+mod blocked;
 mod checkpoint;
 mod cushion;
 mod fallback;
@@ -16,6 +17,7 @@ mod layout;
 mod linear;
 mod looking;
 mod many;
+mod proximal;
 mod report;
 mod rows;
 mod share;

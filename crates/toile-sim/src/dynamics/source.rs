@@ -46,6 +46,11 @@ pub trait ContactSource {
         Vector::zeros()
     }
 
+    /// How much nearer than they should be layers may end a step \[m\]: the next one moves them apart.
+    fn layer_slack(&self) -> f64 {
+        0.0
+    }
+
     /// Told where a step has ended.
     fn arrived(&mut self, _positions: &[Vector<3>]) {}
 }

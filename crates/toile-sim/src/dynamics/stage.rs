@@ -13,6 +13,7 @@ use super::cushion::Cushioned;
 use super::free::Memory;
 use super::integrator::Stage;
 use super::linear::Linearised;
+use super::proximal::{LARGER, Linear, Proximal};
 use super::rows::{ContactStatus, Row, at, set_apart};
 use super::system::System;
 use crate::{Model, SimError, State};
@@ -71,6 +72,8 @@ pub(crate) struct StageReport {
     pub(crate) mean_law_error: f64,
     /// Newton steps whose contacts did not agree on their forces.
     pub(crate) disagreements: usize,
+    /// Whether all contacts that were found were solved for.
+    pub(crate) complete: bool,
 }
 
 /// Damping of a model.
@@ -167,6 +170,18 @@ const SETTLED: f64 = 1.0;
 
 /// How often contacts that were left out of the last linearised problem are taken in.
 const MISSES: usize = 8;
+
+/// Mean acceleration that may be left of a linearised balance that is not factorised, in units of the load's and of the tolerance of the law:
+/// what is off by a thousandth of the load is found displaced by a thousandth of the fall. Before the last one a part of what the first step
+/// leaves is enough, too.
+const LEFT: f64 = 100.0;
+const LEFT_FIRST: f64 = 0.02;
+
+/// What more may be left where it goes no further, in units of what may be left.
+const FAR: f64 = 10.0;
+
+/// √(stiffness/inertia) up to which a linearised balance is not factorised where contacts share vertices.
+const STIFFEST: f64 = 60.0;
 
 /// What the core may leave out of the matrix of a linearised problem, in units of the inertia.
 const LEFT_OUT: f64 = 3.0;
@@ -265,10 +280,10 @@ impl StageProblem<'_> {
         rows: &mut [Row],
         delta: &mut [f64],
     ) -> Result<StageReport, SimError> {
-        let mut report = StageReport::default();
-        let clock = Instant::now();
-        system.prepare(self.model, rows);
-        work.timings.friction += clock.elapsed();
+        let mut report = StageReport { complete: Row::any_shared(rows), ..StageReport::default() };
+        if !report.complete {
+            self.prepare(system, work, rows);
+        }
         if rows.is_empty() {
             return self.solve_free(system, work, delta);
         }
@@ -301,7 +316,15 @@ impl StageProblem<'_> {
             }
             report.iterations += 1;
             outer += 1;
-            self.newton_step(system, work, rows, delta, outer, &mut report)?;
+            self.linearise(system, work, outer > 1, Curvature::Positive);
+            let final_step = outer >= self.settings.max_iterations;
+            if report.complete && !self.proximal_step(system, work, rows, delta, final_step) {
+                report.complete = false;
+                self.prepare(system, work, rows);
+            }
+            if !report.complete {
+                self.newton_step(system, work, rows, delta, final_step, &mut report)?;
+            }
             std::mem::swap(&mut work.previous, &mut work.state);
             // The last step is taken whole: it obeys the law.
             let free = outer > 1 && outer < self.settings.max_iterations;
@@ -386,26 +409,85 @@ impl StageProblem<'_> {
         sum
     }
 
-    /// Elastic Hessian and inertia at the present state, after a move along it too if there was one; the shift
-    /// is more inertia, in parts of what there is.
-    pub(super) fn assemble(
+    /// Makes room for the contacts in the matrix.
+    fn prepare(&self, system: &mut System, work: &mut Workspace, rows: &[Row]) {
+        let clock = Instant::now();
+        system.prepare(self.model, rows);
+        work.timings.friction += clock.elapsed();
+    }
+
+    /// Elastic Hessian at the present state, after a move along it too if there was one.
+    pub(super) fn linearise(
         &self,
         system: &mut System,
         work: &mut Workspace,
         moved: bool,
         curvature: Curvature,
+    ) {
+        let clock = Instant::now();
+        // A first guess turns edges as a step does, from where the stage began.
+        let before = if moved { &work.previous } else { &self.stage.base };
+        self.model.secant_hessian(&work.state, before, curvature, &mut system.elastic);
+        work.timings.assembly += clock.elapsed();
+    }
+
+    /// The matrix of the linearised balance; the shift is more inertia, in parts of what there is.
+    pub(super) fn assemble(
+        &self,
+        system: &mut System,
+        work: &mut Workspace,
         shift: f64,
         slack: f64,
     ) -> Result<f64, SimError> {
         let clock = Instant::now();
         let (model, tau) = (self.model, self.stage.tau);
         let rate = (1.0 + shift) * (1.0 / (tau * tau) + self.damping.mass / tau);
-        // A first guess turns edges as a step does, from where the stage began.
-        let before = if moved { &work.previous } else { &self.stage.base };
-        model.secant_hessian(&work.state, before, curvature, &mut system.elastic);
         let left_out = system.assemble(model, |i| model.masses()[i] * rate, slack)?;
         work.timings.assembly += clock.elapsed();
         Ok(left_out)
+    }
+
+    /// The step to the solution of the linearised balance under the exact law, into `work.step`, without a factorisation. `false` where that
+    /// would take too long, or did.
+    fn proximal_step(
+        &self,
+        system: &mut System,
+        work: &mut Workspace,
+        rows: &mut [Row],
+        delta: &[f64],
+        last: bool,
+    ) -> bool {
+        let clock = Instant::now();
+        let (model, tau) = (self.model, self.stage.tau);
+        let rate = 1.0 / (tau * tau) + self.damping.mass / tau;
+        system.set_inertia(model, |i| model.masses()[i] * rate);
+        let matrix = system.blocked(model);
+        let linear = Linear {
+            matrix,
+            balance: &work.balance,
+            masses: &work.inertia,
+            fixed: model.fixed(),
+            unit: self.unit,
+            fall: self.fall,
+            root: (LARGER * matrix.stiffness_over(|i| work.inertia[i] * rate)).sqrt(),
+            // What the elastic forces are off by after the first is more.
+            tolerance: [
+                LEFT * self.settings.contact_tolerance,
+                if last { 0.0 } else { LEFT_FIRST },
+            ],
+        };
+        let start = |row: &Row| row.displacement(work.state.coordinates(), delta, tau);
+        let found = (linear.root <= STIFFEST).then(|| Proximal::new(&linear, rows, start));
+        let done = found.flatten().is_some_and(|mut found| {
+            let left = found.solve(rows, start);
+            let done = left <= FAR;
+            if done {
+                found.finish(rows, &mut work.step);
+            }
+            done
+        });
+        work.timings.friction += clock.elapsed();
+        done
     }
 
     /// The step to the solution of the linearised balance under the exact law, into `work.step`.
@@ -415,7 +497,7 @@ impl StageProblem<'_> {
         work: &mut Workspace,
         rows: &mut [Row],
         delta: &[f64],
-        outer: usize,
+        last: bool,
         report: &mut StageReport,
     ) -> Result<(), SimError> {
         let tau = self.stage.tau;
@@ -429,12 +511,11 @@ impl StageProblem<'_> {
         // The positive part; that with more inertia, until it is positive definite. A shift makes the step shorter,
         // not wrong. Sweeps over contacts need a matrix that is positive definite without them, so the exact one is
         // not tried.
-        let last = outer >= self.settings.max_iterations;
         let mut outcome = Ok(true);
         for shift in SHIFTS {
             // Conjugate gradients make up for what the core leaves out.
             let slack = if Row::any_shared(rows) { f64::INFINITY } else { LEFT_OUT };
-            self.assemble(system, work, outer > 1, Curvature::Positive, shift, slack)?;
+            self.assemble(system, work, shift, slack)?;
             outcome = self.solve_linearised(system, work, rows, delta, last, report);
             if let Ok(false) = outcome {
                 for row in rows.iter_mut() {

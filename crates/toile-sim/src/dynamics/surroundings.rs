@@ -66,6 +66,11 @@ struct SelfContact {
     sides: LayerSides,
 }
 
+/// How far beyond it layers are looked for at most, the same.
+const LAYER_REACH: f64 = 2.0;
+/// How much nearer than they should be layers may end a step, the same.
+const LAYER_SLACK: f64 = 0.25;
+
 /// Distance that continuous detection keeps between layers, in units of their thickness: far below what
 /// contacts keep, so that it only speaks when they have failed.
 const LAST_LINE: f64 = 0.05;
@@ -211,7 +216,7 @@ impl ContactSource for Surroundings {
         if let Some(own) = &mut self.layers {
             let settings = LayerSettings {
                 thickness: own.thickness,
-                reach: reach.min(2.0 * own.thickness),
+                reach: reach.min(LAYER_REACH * own.thickness),
                 friction: own.friction,
             };
             out.extend(own.layers.contacts(positions, &settings, &own.sides)?);
@@ -332,6 +337,10 @@ impl ContactSource for Surroundings {
             return after.place(&before.recall(place)) - place;
         }
         self.colliders[collider as usize].at(from).query(place).velocity * (to - from)
+    }
+
+    fn layer_slack(&self) -> f64 {
+        self.layers.as_ref().map_or(0.0, |own| LAYER_SLACK * own.thickness)
     }
 
     fn arrived(&mut self, positions: &[Vector<3>]) {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use toile_num::{Matrix, Vector};
 use toile_solve::{Compliance, Ordering, SolveError};
 
+use super::blocked::Blocked;
 use super::layout::{Block, Layout};
 use super::rows::Row;
 use crate::{Model, SimError};
@@ -47,6 +48,8 @@ pub(crate) struct System {
     inertia: Vec<f64>,
     /// Whether core and full differ.
     reducible: bool,
+    /// The matrix by rows of blocks, when it is first wanted.
+    blocked: Option<Blocked>,
 }
 
 impl System {
@@ -67,6 +70,7 @@ impl System {
             clock: 0,
             node_at,
             reducible: model.core().adj.len() < model.graph().adj.len(),
+            blocked: None,
         })
     }
 
@@ -211,10 +215,22 @@ impl System {
         inertia: impl Fn(usize) -> f64,
         slack: f64,
     ) -> Result<f64, SimError> {
+        self.set_inertia(model, inertia);
+        self.fill(model, slack)
+    }
+
+    /// Sets what is added to the diagonal of the elastic matrix.
+    pub(crate) fn set_inertia(&mut self, model: &Model, inertia: impl Fn(usize) -> f64) {
         for (i, fixed) in model.fixed().iter().enumerate() {
             self.inertia[i] = if *fixed { 0.0 } else { inertia(i) };
         }
-        self.fill(model, slack)
+    }
+
+    /// A by rows of blocks, of the Hessian and the inertia at hand.
+    pub(super) fn blocked(&mut self, model: &Model) -> &Blocked {
+        let blocked = self.blocked.get_or_insert_with(|| Blocked::new(model));
+        blocked.fill(&self.elastic, &self.inertia);
+        blocked
     }
 
     /// [`System::assemble`] with the Hessian and the inertia at hand, after [`System::prepare`].
@@ -368,6 +384,7 @@ mod tests {
     use toile_geometry::{Vec3, generate};
 
     use super::super::many::Many;
+    use super::super::proximal::{LARGER, Linear, Proximal};
     use super::super::rows::dot;
     use super::*;
     use crate::{ModelBuilder, Shell, ShellMaterial};
@@ -394,6 +411,27 @@ mod tests {
         let mut builder = ModelBuilder::new();
         shell.add_to(&mut builder, Vec3::new(0.0, 0.0, -9.81)).unwrap();
         builder.build().unwrap()
+    }
+
+    /// Two contacts of a vertex with a face each, which share vertices; the first hangs on the pinned corner.
+    fn sharing(model: &Model, gap: f64) -> Vec<Row> {
+        let contact = |vertices: [u32; 4], normal: Vec3| Contact {
+            key: ContactKey::VertexFace { vertex: vertices[0], face: vertices[1] },
+            vertices,
+            weights: [1.0, -0.2, -0.3, -0.5],
+            count: 4,
+            normal: normal.normalize(),
+            gap,
+            velocity: Vec3::zeros(),
+            friction: 0.3,
+        };
+        let contacts = [
+            contact([20, 0, 1, 6], Vec3::new(0.1, 0.2, 1.0)),
+            contact([21, 1, 7, 6], Vec3::new(-0.3, 0.1, 1.0)),
+        ];
+        let unknown = |v: u32| model.unknown(model.vertices()[v as usize]);
+        let row = |c: &Contact| Row::new(*c, c.vertices.map(unknown), model.start(), 1.0);
+        contacts.iter().map(row).collect()
     }
 
     #[test]
@@ -445,28 +483,7 @@ mod tests {
     #[test]
     fn contacts_that_share_vertices_feel_each_other_as_the_cloth_lets_them() {
         let model = wavy();
-        let contact = |vertices: [u32; 4], normal: Vec3| Contact {
-            key: ContactKey::VertexFace { vertex: vertices[0], face: vertices[1] },
-            vertices,
-            weights: [1.0, -0.2, -0.3, -0.5],
-            count: 4,
-            normal: normal.normalize(),
-            gap: 0.0,
-            velocity: Vec3::zeros(),
-            friction: 0.3,
-        };
-        // The first hangs on the pinned corner.
-        let contacts = [
-            contact([20, 0, 1, 6], Vec3::new(0.1, 0.2, 1.0)),
-            contact([21, 1, 7, 6], Vec3::new(-0.3, 0.1, 1.0)),
-        ];
-        let mut rows: Vec<Row> = contacts
-            .iter()
-            .map(|contact| {
-                let unknown = |v: u32| model.unknown(model.vertices()[v as usize]);
-                Row::new(*contact, contact.vertices.map(unknown), model.start(), 1.0)
-            })
-            .collect();
+        let mut rows = sharing(&model, 0.0);
         let mut system = System::new(&model).unwrap();
         assert!(!system.condenses());
         system.prepare(&model, &rows);
@@ -519,5 +536,90 @@ mod tests {
             system.prepare(&model, &rows);
         }
         assert!(!system.condenses() && system.couplings().is_empty());
+    }
+
+    #[test]
+    fn steps_without_a_factorisation_end_where_the_kernel_does() {
+        let model = wavy();
+        let (n, rate) = (model.len(), 1e6);
+        let mut rows = sharing(&model, -1e-3);
+        let mut system = System::new(&model).unwrap();
+        system.prepare(&model, &rows);
+        model.hessian(model.start(), Curvature::Positive, &mut system.elastic);
+        system.assemble(&model, |i| model.masses()[i] * rate, 0.0).unwrap();
+        system.factorize(&model, std::iter::empty()).unwrap();
+        let mut balance: Vec<f64> = (0..n).map(|i| 0.3 * (1.7 * i as f64).sin()).collect();
+        model.clear_fixed(&mut balance);
+        // A contact that would open, and takes no part.
+        let mut far = rows[0].clone();
+        far.allow(-1.0);
+        rows.push(far);
+        let still = vec![0.0; n];
+        let start = |row: &Row| row.displacement(model.start().coordinates(), &still, 1e-3);
+        // By the factor: what moves without the contacts, and how they yield.
+        let mut free: Vec<f64> = balance.iter().map(|b| -b).collect();
+        system.solve(&mut free);
+        let mut w = nalgebra::DMatrix::zeros(6, 6);
+        for c in 0..6 {
+            let mut moved = vec![0.0; n];
+            let unit = Vector::<3>::from_fn(|k, _| f64::from(k == c % 3));
+            rows[c / 3].scatter_free(&unit, 1.0, model.fixed(), &mut moved);
+            system.solve(&mut moved);
+            for r in 0..6 {
+                w[(r, c)] = rows[r / 3].local(&rows[r / 3].sum(&moved))[r % 3];
+            }
+        }
+        let b: Vec<f64> = rows[..2]
+            .iter()
+            .flat_map(|row| {
+                (start(row) + row.local(&row.sum(&free))).iter().copied().collect::<Vec<_>>()
+            })
+            .collect();
+        let operator = toile_cone::DenseOperator::<3>::new(w).unwrap();
+        let kernel = toile_cone::Problem::new(&operator, &b, &[0.3; 2]).unwrap();
+        let settings = toile_cone::Settings { tolerance: 1e-12, ..Default::default() };
+        let exact = toile_cone::Solver::solve(
+            &toile_cone::GaussSeidel::default(),
+            &kernel,
+            None,
+            &settings,
+            &|_: usize, _: f64| true,
+        );
+        assert!(exact.converged() && exact.r[0] > 0.0 && exact.r[3] > 0.0, "{:?}", exact.r);
+        // By steps.
+        let masses: Vec<f64> = model.masses().iter().map(|m| m.max(1e-9)).collect();
+        let matrix = system.blocked(&model);
+        let problem = Linear {
+            matrix,
+            balance: &balance,
+            masses: &masses,
+            fixed: model.fixed(),
+            unit: 9.81,
+            fall: 1e-5,
+            root: (LARGER * matrix.stiffness_over(|i| masses[i] * rate)).sqrt(),
+            tolerance: [1e-9, 0.0],
+        };
+        let mut found = Proximal::new(&problem, &rows, start).unwrap();
+        assert!(found.solve(&rows, start) <= 1.0);
+        let mut step = vec![0.0; n];
+        found.finish(&mut rows, &mut step);
+        let largest = exact.r.iter().fold(0.0f64, |a, r| a.max(r.abs()));
+        for k in 0..6 {
+            let (force, expected) = (rows[k / 3].force[k % 3], exact.r[k]);
+            assert!((force - expected).abs() < 1e-6 * largest, "{force} {expected}");
+        }
+        assert_eq!(rows[2].status, super::super::rows::ContactStatus::Open);
+        // And what they move.
+        for (row, force) in rows.iter().zip(exact.r.chunks(3)) {
+            let force = Vector::<3>::from_column_slice(force);
+            let mut moved = vec![0.0; n];
+            row.scatter_free(&force, 1.0, model.fixed(), &mut moved);
+            system.solve(&mut moved);
+            free.iter_mut().zip(&moved).for_each(|(f, m)| *f += m);
+        }
+        let size = free.iter().fold(0.0f64, |a, x| a.max(x.abs()));
+        for i in 0..n {
+            assert!((step[i] - free[i]).abs() < 1e-6 * size, "{} {}", step[i], free[i]);
+        }
     }
 }
