@@ -176,8 +176,13 @@ impl<'a> Proximal<'a> {
         Some(all)
     }
 
-    /// Steps until little is left of the balance; the mean acceleration that is, in units of the load's, over what may be left.
-    pub(super) fn solve(&mut self, rows: &[Row], start: impl Fn(&Row) -> Vector<3>) -> f64 {
+    /// Steps until little is left of the balance, at most so many; the mean acceleration that is left over what may be.
+    pub(super) fn solve(
+        &mut self,
+        rows: &[Row],
+        start: impl Fn(&Row) -> Vector<3>,
+        most: usize,
+    ) -> f64 {
         let Linear { root, tolerance: [absolute, relative], matrix, .. } = *self.problem;
         // Going on farther than this overshoots.
         let most_momentum = (root - 1.0) / (root + 1.0);
@@ -186,7 +191,7 @@ impl<'a> Proximal<'a> {
         let (mut momentum, mut t) = (0.0f64, 1.0f64);
         let (mut tolerance, mut least, mut since) = (absolute, f64::INFINITY, 0);
         let mut left = f64::INFINITY;
-        for k in 1..=(MOST * root).ceil() as usize {
+        for k in 1..=most {
             self.descend(momentum);
             let watch = k % WATCH == 1;
             self.sweeps(|all| watch && all.watch(rows, &start));
@@ -357,6 +362,11 @@ impl<'a> Proximal<'a> {
 }
 
 impl Linear<'_> {
+    /// Steps that are enough if any are.
+    pub(super) fn most_steps(&self) -> usize {
+        (MOST * self.root).ceil() as usize
+    }
+
     /// Of `larger` times the diagonal block of a node, where it can move.
     fn inverse(&self, p: usize, larger: f64) -> Option<Matrix<3, 3>> {
         let unknowns = self.matrix.unknowns(p);

@@ -137,6 +137,12 @@ impl<S: ContactSource> Simulator<S> {
         self.forces.clear();
     }
 
+    /// Tells which forces contacts are expected to carry at first \[N, on their first side\]: those of an equilibrium from which nothing is to move.
+    pub fn expect(&mut self, forces: impl IntoIterator<Item = (ContactKey, Vector<3>)>) {
+        let held = |force| Held { force, status: ContactStatus::Stick };
+        self.warm.extend(forces.into_iter().map(|(key, force)| (key, held(force))));
+    }
+
     /// Time \[s\].
     pub fn time(&self) -> f64 {
         self.moving.time

@@ -15,7 +15,7 @@ use super::integrator::Stage;
 use super::linear::Linearised;
 use super::proximal::{LARGER, Linear, Proximal};
 use super::rows::{ContactStatus, Row, at, set_apart};
-use super::system::System;
+use super::system::{self, System};
 use crate::{Model, SimError, State};
 
 /// When a stage counts as solved.
@@ -180,8 +180,11 @@ const LEFT_FIRST: f64 = 0.02;
 /// What more may be left where it goes no further, in units of what may be left.
 const FAR: f64 = 10.0;
 
-/// √(stiffness/inertia) up to which a linearised balance is not factorised where contacts share vertices.
+/// √(stiffness/inertia) up to which a linearised balance is not factorised where contacts share vertices, and where these are so many that the
+/// factorised way is slow, too. Elsewhere a few steps tell whether the forces that are there already do.
 const STIFFEST: f64 = 60.0;
+const STIFFEST_OF_MANY: f64 = 300.0;
+const FEW_STEPS: usize = 30;
 
 /// What the core may leave out of the matrix of a linearised problem, in units of the inertia.
 const LEFT_OUT: f64 = 3.0;
@@ -477,9 +480,10 @@ impl StageProblem<'_> {
             ],
         };
         let start = |row: &Row| row.displacement(work.state.coordinates(), delta, tau);
-        let found = (linear.root <= STIFFEST).then(|| Proximal::new(&linear, rows, start));
-        let done = found.flatten().is_some_and(|mut found| {
-            let left = found.solve(rows, start);
+        let stiffest = if system::are_many(rows) { STIFFEST_OF_MANY } else { STIFFEST };
+        let most = if linear.root <= stiffest { linear.most_steps() } else { FEW_STEPS };
+        let done = Proximal::new(&linear, rows, start).is_some_and(|mut found| {
+            let left = found.solve(rows, start, most);
             let done = left <= FAR;
             if done {
                 found.finish(rows, &mut work.step);

@@ -1,6 +1,6 @@
 //! One sparse system for inertia, elasticity and contact.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use toile_num::{Matrix, Vector};
 use toile_solve::{Compliance, Ordering, SolveError};
@@ -17,6 +17,13 @@ const MEMORY: u32 = 20;
 /// Vertices shared by contacts up to which they are eliminated last: their part of the factor is dense, and grows with their square. Beyond, forces
 /// go through the whole factor.
 const MOST_SHARED: usize = 500;
+
+/// Whether contacts share more vertices than are eliminated last.
+pub(crate) fn are_many(rows: &[Row]) -> bool {
+    let shared = rows.iter().filter(|row| row.is_shared());
+    let unknowns = shared.flat_map(|row| &row.unknowns[..row.contact.count as usize]);
+    unknowns.collect::<HashSet<_>>().len() > MOST_SHARED
+}
 
 /// Which entries of the elastic matrix are factorised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -600,7 +607,7 @@ mod tests {
             tolerance: [1e-9, 0.0],
         };
         let mut found = Proximal::new(&problem, &rows, start).unwrap();
-        assert!(found.solve(&rows, start) <= 1.0);
+        assert!(found.solve(&rows, start, problem.most_steps()) <= 1.0);
         let mut step = vec![0.0; n];
         found.finish(&mut rows, &mut step);
         let largest = exact.r.iter().fold(0.0f64, |a, r| a.max(r.abs()));
