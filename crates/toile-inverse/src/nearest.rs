@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 use toile_contact::ContactKey;
 use toile_geometry::Vec3;
-use toile_sim::{Model, SimError, tied_vertices};
+use toile_sim::{CERTIFIED_RESIDUAL, Model, SimError, tied_vertices};
 
 use crate::design::{NEAR, REACH, REST};
 use crate::judge::{Judged, distances, judge, tie_stiffness};
@@ -58,7 +58,8 @@ impl Found {
         let rank = |f: &Self| {
             let c = &f.judged.certificate;
             let inside = c.penetration.is_some_and(|d| d > 0.0);
-            (!c.certified, inside, c.residual > BALANCED, f.error())
+            let slips = c.cone_gap.is_some_and(|g| g > CERTIFIED_RESIDUAL);
+            (!c.certified, inside, c.residual > BALANCED, slips, f.error())
         };
         rank(self) < rank(other)
     }
@@ -98,15 +99,19 @@ impl Ground<'_> {
     ) -> Result<Option<Found>, InverseError> {
         let mut best: Option<Found> = None;
         for (k, Start { rest, shape, contacts, balanced }) in starts.iter().enumerate() {
-            // What takes long must not keep the next from being tried.
-            let share = (k + 1) as f64 / starts.len() as f64;
-            self.until.set(REACH + share * (REST - REACH));
-            if best.is_some() && !watch(Phase::Match, 0, 1.0, 0.0, 0) {
+            // What takes long must not keep the next from being tried, nor a long fall what is quicker.
+            let share =
+                |part: f64| REACH + (k as f64 + part) / starts.len() as f64 * (REST - REACH);
+            let half = share(0.5);
+            self.until.set(half);
+            let early = watch(Phase::Match, 0, 1.0, 0.0, 0);
+            self.until.set(share(1.0));
+            if best.is_some() && !early && !watch(Phase::Match, 0, 1.0, 0.0, 0) {
                 continue;
             }
             // What rests there already must not be let go: a little of the friction is taken from cloth that moves.
-            let far = self.far && !balanced;
-            let found = self.rest_with(rest, shape, shape, contacts, far, watch)?;
+            let fall = (early && self.far && !balanced).then_some(half);
+            let found = self.rest_with(rest, shape, shape, contacts, fall, watch)?;
             best = match (found, best) {
                 (Some(f), Some(b)) if !f.better_than(&b) => Some(b),
                 (Some(f), _) => Some(f),
@@ -131,8 +136,8 @@ impl Ground<'_> {
                 break;
             };
             let start = now.judged.equilibrium.clone();
-            let Some(next) = self.rest_with(&rest, &shape, &start, &contacts, self.far, watch)?
-            else {
+            let fall = self.far.then_some(0.5 * (REST + NEAR));
+            let Some(next) = self.rest_with(&rest, &shape, &start, &contacts, fall, watch)? else {
                 break;
             };
             let gained = self.away(&next) <= (1.0 - GAIN) * self.away(now);
@@ -175,14 +180,14 @@ impl Ground<'_> {
     }
 
     /// Where the garment rests with a rest shape: near `shape` with its contacts stuck if they hold, else where it comes to when it is let go at
-    /// `start`; that first where it is `far`.
+    /// `start`; that first where a part of the time is given until which it may `fall`.
     fn rest_with(
         &self,
         rest: &[Vec3],
         shape: &[Vec3],
         start: &[Vec3],
         contacts: &[Carrying],
-        far: bool,
+        fall: Option<f64>,
         watch: &mut Watch<'_>,
     ) -> Result<Option<Found>, InverseError> {
         let without_drift = InverseSettings { drift_time: 0.0, ..*self.settings };
@@ -190,9 +195,11 @@ impl Ground<'_> {
         let part = 0.95 * self.settings.cone_part;
         let layers = contacts.iter().filter(|c| c.contact.key.between_layers()).count();
         // A long way is gone sooner in motion than from one balance to the next.
-        if far && layers <= MOST_LAYERS && !garment.colliders.is_empty() {
+        if let Some(end) = fall.filter(|_| layers <= MOST_LAYERS && !garment.colliders.is_empty()) {
+            let all = self.until.replace(end);
             let mut moved = |part: f64, speed: f64| watch(Phase::Settle, 0, part, speed, 0);
             let resting = settle(garment, start, rest, part, self.size, false, &mut moved)?;
+            self.until.set(all);
             if let Some(resting) = resting {
                 let found = self.judged(rest, resting, watch)?;
                 if found.judged.certificate.certified || !watch(Phase::Match, 0, 1.0, 0.0, 0) {
@@ -352,5 +359,45 @@ impl Ground<'_> {
         let positions = |state| search.model.positions(state);
         let (rest, shape) = (positions(&search.rest), positions(&search.x));
         Ok(Some(Nearer { rest, shape, contacts }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toile_sim::Certificate;
+
+    use super::*;
+
+    /// Balanced but for the last digits, with forces inside their cones, a shape says more than a nearer one whose contacts slip.
+    #[test]
+    fn a_shape_that_holds_is_better_than_a_nearer_one_that_slips() {
+        let found = |certified, cone_gap, error| Found {
+            rest: Vec::new(),
+            judged: Judged {
+                equilibrium: Vec::new(),
+                contacts: Vec::new(),
+                certificate: Certificate {
+                    residual: 1.2e-8,
+                    residual_n: 0.0,
+                    cone_gap: Some(cone_gap),
+                    cone_margin: None,
+                    penetration: Some(0.0),
+                    stability: Some(1.0),
+                    negative_modes: Some(0),
+                    drift: None,
+                    target_error_max: Some(error),
+                    target_error_rms: None,
+                    size: 1.0,
+                    certified,
+                    reason: String::new(),
+                },
+                residual: Vec::new(),
+            },
+            settled: false,
+        };
+        let (holds, slips) = (found(false, 0.0, 2e-3), found(false, 0.6, 1e-3));
+        assert!(holds.better_than(&slips) && !slips.better_than(&holds));
+        assert!(found(false, 0.0, 1e-3).better_than(&holds));
+        assert!(found(true, 0.0, 0.1).better_than(&holds));
     }
 }
