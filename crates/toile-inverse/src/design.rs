@@ -11,7 +11,7 @@ use crate::exact::{Exact, NEWTON, Press};
 use crate::held::{between_vertices, check_held, close_layers, friction_needed, layers_touching};
 use crate::judge::{CERTIFIED_DRIFT, Judged, distances, judge, made_as_drawn};
 use crate::nearest::{Found, Ground, Start, Watch};
-use crate::reach::Reached;
+use crate::reach::{Reached, Show};
 use crate::settle::Carrying;
 use crate::touch::{prepare, spread};
 use crate::{Diagnosis, Garment, InverseError, TargetContact, Touching};
@@ -223,7 +223,7 @@ fn seek(
     Drawn { target, mut touched, touching }: Drawn<'_>,
     effort: Effort,
     observe: &mut dyn FnMut(&InverseStep) -> bool,
-    show: &mut dyn FnMut(&dyn Fn() -> Vec<Vec3>),
+    show: &mut Show<'_>,
 ) -> Result<Option<Inversion>, InverseError> {
     let once = effort == Effort::Once;
     let (pinned, size) = (garment.pinned(), extent(target));
