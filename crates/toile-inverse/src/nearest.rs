@@ -99,19 +99,15 @@ impl Ground<'_> {
     ) -> Result<Option<Found>, InverseError> {
         let mut best: Option<Found> = None;
         for (k, Start { rest, shape, contacts, balanced }) in starts.iter().enumerate() {
-            // What takes long must not keep the next from being tried, nor a long fall what is quicker.
-            let share =
-                |part: f64| REACH + (k as f64 + part) / starts.len() as f64 * (REST - REACH);
-            let half = share(0.5);
-            self.until.set(half);
-            let early = watch(Phase::Match, 0, 1.0, 0.0, 0);
-            self.until.set(share(1.0));
-            if best.is_some() && !early && !watch(Phase::Match, 0, 1.0, 0.0, 0) {
+            // What takes long must not keep the next from being tried.
+            let share = (k + 1) as f64 / starts.len() as f64;
+            self.until.set(REACH + share * (REST - REACH));
+            if best.is_some() && !watch(Phase::Match, 0, 1.0, 0.0, 0) {
                 continue;
             }
             // What rests there already must not be let go: a little of the friction is taken from cloth that moves.
-            let fall = (early && self.far && !balanced).then_some(half);
-            let found = self.rest_with(rest, shape, shape, contacts, fall, watch)?;
+            let far = self.far && !balanced;
+            let found = self.rest_with(rest, shape, shape, contacts, far, watch)?;
             best = match (found, best) {
                 (Some(f), Some(b)) if !f.better_than(&b) => Some(b),
                 (Some(f), _) => Some(f),
@@ -136,8 +132,8 @@ impl Ground<'_> {
                 break;
             };
             let start = now.judged.equilibrium.clone();
-            let fall = self.far.then_some(0.5 * (REST + NEAR));
-            let Some(next) = self.rest_with(&rest, &shape, &start, &contacts, fall, watch)? else {
+            let Some(next) = self.rest_with(&rest, &shape, &start, &contacts, self.far, watch)?
+            else {
                 break;
             };
             let gained = self.away(&next) <= (1.0 - GAIN) * self.away(now);
@@ -180,14 +176,14 @@ impl Ground<'_> {
     }
 
     /// Where the garment rests with a rest shape: near `shape` with its contacts stuck if they hold, else where it comes to when it is let go at
-    /// `start`; that first where a part of the time is given until which it may `fall`.
+    /// `start`; that first where it is `far`.
     fn rest_with(
         &self,
         rest: &[Vec3],
         shape: &[Vec3],
         start: &[Vec3],
         contacts: &[Carrying],
-        fall: Option<f64>,
+        far: bool,
         watch: &mut Watch<'_>,
     ) -> Result<Option<Found>, InverseError> {
         let without_drift = InverseSettings { drift_time: 0.0, ..*self.settings };
@@ -195,11 +191,9 @@ impl Ground<'_> {
         let part = 0.95 * self.settings.cone_part;
         let layers = contacts.iter().filter(|c| c.contact.key.between_layers()).count();
         // A long way is gone sooner in motion than from one balance to the next.
-        if let Some(end) = fall.filter(|_| layers <= MOST_LAYERS && !garment.colliders.is_empty()) {
-            let all = self.until.replace(end);
+        if far && layers <= MOST_LAYERS && !garment.colliders.is_empty() {
             let mut moved = |part: f64, speed: f64| watch(Phase::Settle, 0, part, speed, 0);
             let resting = settle(garment, start, rest, part, self.size, false, &mut moved)?;
-            self.until.set(all);
             if let Some(resting) = resting {
                 let found = self.judged(rest, resting, watch)?;
                 if found.judged.certificate.certified || !watch(Phase::Match, 0, 1.0, 0.0, 0) {
