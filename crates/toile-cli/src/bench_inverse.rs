@@ -42,7 +42,9 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure>
         let seconds = clock.elapsed().as_secs_f64();
         let long = InverseSettings { naive_sag: false, ..Default::default() };
         let found = if timed.certificate.certified && !timed.settled {
-            invert(&piece.garment, &long, |_| !interrupted())?
+            let clock = Instant::now();
+            let gone = || clock.elapsed().as_secs_f64() / (60.0 * args.minutes);
+            invert(&piece.garment, &long, |s| !interrupted() && s.in_time(gone()))?
         } else {
             timed
         };

@@ -276,16 +276,17 @@ fn summary(found: &SceneInversion, drift_time: f64, seconds: f64) -> String {
         }
     }
     let evening = &touching.evening;
-    if evening.faces > 0 {
-        lines.push(format!(
-            "{} faces lay upside down, flat on others or had no width: spread by moving vertices {} at most{}",
-            evening.faces,
-            length(evening.longest_move),
-            match evening.left {
-                0 => String::new(),
-                left => format!("; {left} are left, remesh there"),
-            }
-        ));
+    let unfit = format!("{} faces lay upside down, flat on others or had no width", evening.faces);
+    if evening.spread() > 0 {
+        let left = match evening.left {
+            0 => String::new(),
+            left => format!("; {left} are left, remesh there"),
+        };
+        let moved = length(evening.longest_move);
+        lines.push(format!("{unfit}: spread by moving vertices {moved} at most{left}"));
+    } else if evening.faces > 0 {
+        let what = if c.certified { "held as they were drawn" } else { "remesh there" };
+        lines.push(format!("{unfit}: {what}"));
     }
     let steps = result.history.last().map_or(0, |s| s.steps);
     lines.push(format!("{steps} steps, {seconds:.2} s"));

@@ -11,13 +11,17 @@ use crate::exact::{Exact, NEWTON, Press};
 use crate::held::{between_vertices, check_held, close_layers, friction_needed, layers_touching};
 use crate::judge::{CERTIFIED_DRIFT, Judged, distances, judge, made_as_drawn};
 use crate::nearest::{Found, Ground, Start, Watch};
-use crate::reach::Reached;
+use crate::reach::{Reached, Show};
 use crate::settle::Carrying;
-use crate::touch::prepare;
+use crate::touch::{prepare, spread};
 use crate::{Diagnosis, Garment, InverseError, TargetContact, Touching};
 
 /// Part of the weight below which a target is far from being held.
 const FAR: f64 = 0.5;
+
+/// Force left, in units of a vertex's weight, beyond which a target with faces that no cloth can have is not tried further as it was drawn:
+/// where these are what keeps it from balance they make a million of it, and other targets some hundreds.
+const HOPELESS: f64 = 1e5;
 
 /// Settings of an inversion.
 #[derive(Clone, Copy, Debug)]
@@ -81,8 +85,9 @@ impl InverseStep {
     }
 }
 
-/// Parts of the time after which ways to a result are to end: balancing the target under all of its weight in one go, bringing stiffer
+/// Parts of the time after which ways to a result are to end: balancing a target with faces that no cloth can have, balancing the target under all of its weight in one go, bringing stiffer
 /// cloth to its softness, holding a part of its weight, following it under the full weight, reaching it that way, coming to rest anywhere near it, getting nearer, judging what was found.
+const AS_DRAWN: f64 = 0.25;
 const AT_ONCE: f64 = 0.7;
 pub(crate) const HOLD: f64 = 0.42;
 pub(crate) const SOFTEN: f64 = 0.3;
@@ -177,10 +182,51 @@ pub fn invert_shown(
 ) -> Result<Inversion, InverseError> {
     check(settings)?;
     let target = garment.target();
-    let pinned = garment.pinned();
     let size = extent(&target);
     let mut touched = target.clone();
-    let touching = prepare(&mut touched, garment, settings, size)?;
+    let mut touching = prepare(&mut touched, garment, settings, size)?;
+    if touching.evening.faces > 0 {
+        // Faces that no cloth can have may be held all the same. Where they are not, what else is wrong is found again below.
+        let drawn = Drawn { target: &target, touched: touched.clone(), touching: touching.clone() };
+        if let Ok(Some(found)) =
+            seek(garment, settings, drawn, Effort::Once, &mut observe, &mut show)
+        {
+            return Ok(found);
+        }
+        spread(&mut touched, &mut touching, garment, settings, size)?;
+    }
+    let drawn = Drawn { target: &target, touched, touching };
+    let found = seek(garment, settings, drawn, Effort::Whole, &mut observe, &mut show)?;
+    Ok(found.unwrap_or_else(|| unreachable!("all ways together end with an answer")))
+}
+
+/// A target, and how it is once its contacts are closed.
+struct Drawn<'a> {
+    target: &'a [Vec3],
+    touched: Vec<Vec3>,
+    touching: Touching,
+}
+
+/// Which ways to a result are gone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effort {
+    /// The target is balanced in one go and certified, or nothing comes of it.
+    Once,
+    /// All of them, one after the other.
+    Whole,
+}
+
+/// The search of [`invert_shown`] for a target with its contacts closed; always something where no effort is spared.
+fn seek(
+    garment: &Garment,
+    settings: &InverseSettings,
+    Drawn { target, mut touched, touching }: Drawn<'_>,
+    effort: Effort,
+    observe: &mut dyn FnMut(&InverseStep) -> bool,
+    show: &mut Show<'_>,
+) -> Result<Option<Inversion>, InverseError> {
+    let once = effort == Effort::Once;
+    let (pinned, size) = (garment.pinned(), extent(target));
     let mut layers = layers_touching(garment, &touched, settings)?;
     let hung = check_held(garment, &touched, &pinned, &touching, &layers, settings)?;
     if hung {
@@ -200,7 +246,7 @@ pub fn invert_shown(
         }));
     }
     let mut history: Vec<InverseStep> = Vec::new();
-    let until = Cell::new(AT_ONCE);
+    let until = Cell::new(if once { AS_DRAWN } else { AT_ONCE });
     let ended = Cell::new(0.0);
     let mut watch = |phase, steps, load, distance, outside| {
         let before = history.last().map_or(0, |s: &InverseStep| s.steps);
@@ -238,25 +284,31 @@ pub fn invert_shown(
     let drawn =
         |rest| Start { rest, shape: touched.clone(), contacts: contacts.clone(), balanced: false };
     let far = |within: f64| carried && sticky && within < FAR;
-    let hold =
-        |exact: &Exact, watch: &mut Watch<'_>| -> Result<(Judged, Vec<Vec3>), InverseError> {
-            let (rest, shape) = (exact.positions(&exact.rest), exact.positions(&exact.x));
-            let held = exact.carrying(&contacts);
-            let mut seen = |phase, part, distance| watch(phase, 0, part, distance, 0);
-            let judged = judge(garment, settings, &target, &rest, &shape, held, true, &mut seen)?;
-            Ok((judged, rest))
-        };
+    let hold = |exact: &Exact, settings: &InverseSettings, watch: &mut Watch<'_>| {
+        let (rest, shape) = (exact.positions(&exact.rest), exact.positions(&exact.x));
+        let held = exact.carrying(&contacts);
+        let mut seen = |phase, part, distance| watch(phase, 0, part, distance, 0);
+        judge(garment, settings, target, &rest, &shape, held, true, &mut seen).map(|j| (j, rest))
+    };
     if carried && sticky {
         // One go is short if it leads anywhere, and most targets need no more: large ones should not be taken from it.
-        let (at_once, otherwise) = (Cell::new(NEWTON), Cell::new(HOLD));
+        let (at_once, otherwise) =
+            (Cell::new(NEWTON), Cell::new(if once { AS_DRAWN } else { HOLD }));
         let mut seen = |steps, load, left: f64, rest: &dyn Fn() -> Vec<Vec3>| {
             show(rest);
-            let once = steps <= at_once.get() && load >= 1.0;
-            until.set(if once { AT_ONCE } else { otherwise.get() });
-            watch(Phase::Weight, steps, load, left, 0)
+            let at_first = steps <= at_once.get() && load >= 1.0;
+            until.set(match at_first {
+                true if once => AS_DRAWN,
+                true => AT_ONCE,
+                false => otherwise.get(),
+            });
+            watch(Phase::Weight, steps, load, left, 0) && !(once && left > HOPELESS)
         };
         let mut holds = exact.at_once(&mut seen)?;
         at_once.set(0);
+        if once && !holds {
+            return Ok(None);
+        }
         if !holds {
             otherwise.set(SOFTEN);
             let factor = exact.soften(garment, &search, &mut seen)?;
@@ -287,14 +339,14 @@ pub fn invert_shown(
             let ground = Ground {
                 garment,
                 settings,
-                target: &target,
+                target,
                 touched: &touched,
                 edges: &edges,
                 size,
                 far: far(within),
                 until: &until,
             };
-            match ground.reach(&mut exact, &contacts, &mut watch, &mut show)? {
+            match ground.reach(&mut exact, &contacts, &mut watch, show)? {
                 Reached::Target => holds = true,
                 Reached::Near(near) => starts = near.into_iter().chain(starts).collect(),
             }
@@ -306,7 +358,14 @@ pub fn invert_shown(
                 watch(Phase::Weight, steps, load, left, 0)
             };
             exact.stretch_threads(&garment.seams(), &garment.thread_stiffness(), &mut steps)?;
-            let (mut judged, mut rest) = hold(&exact, &mut watch)?;
+            if once {
+                // A simulated second only for what is worth it.
+                let still = InverseSettings { drift_time: 0.0, ..*settings };
+                if !hold(&exact, &still, &mut watch)?.0.certificate.certified {
+                    return Ok(None);
+                }
+            }
+            let (mut judged, mut rest) = hold(&exact, settings, &mut watch)?;
             // Where it does not stay although forces balance, it is too easily moved.
             let moves =
                 |j: &Judged| j.certificate.drift.is_some_and(|d| d > CERTIFIED_DRIFT || d.is_nan());
@@ -314,7 +373,7 @@ pub fn invert_shown(
                 watch(Phase::Weight, steps, load, left, 0)
             };
             if moves(&judged) && exact.steadier(&mut steps)? {
-                let (again, other) = hold(&exact, &mut watch)?;
+                let (again, other) = hold(&exact, settings, &mut watch)?;
                 if !moves(&again) {
                     (judged, rest) = (again, other);
                 }
@@ -326,9 +385,12 @@ pub fn invert_shown(
 
     // Else the nearest equilibrium that is found.
     if found.as_ref().is_none_or(|f| !f.judged.certificate.certified) {
+        if once {
+            return Ok(None);
+        }
         starts.push(drawn(touched.clone()));
         let far = far(within);
-        let (target, touched, edges, until) = (&target, &touched, &edges, &until);
+        let (touched, edges, until) = (&touched, &edges, &until);
         let ground = Ground { garment, settings, target, touched, edges, size, far, until };
         let near = ground.approach(&starts, &mut watch)?;
         until.set(JUDGE);
@@ -345,7 +407,7 @@ pub fn invert_shown(
             let judged = judge(
                 garment,
                 settings,
-                &target,
+                target,
                 &rest,
                 &touched,
                 contacts.clone(),
@@ -392,7 +454,7 @@ pub fn invert_shown(
             force: c.force,
         })
         .collect();
-    Ok(Inversion {
+    Ok(Some(Inversion {
         touched,
         touching,
         rest,
@@ -407,7 +469,7 @@ pub fn invert_shown(
         settled,
         history,
         interrupted,
-    })
+    }))
 }
 
 fn check(settings: &InverseSettings) -> Result<(), InverseError> {

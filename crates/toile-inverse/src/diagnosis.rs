@@ -126,6 +126,15 @@ pub(crate) fn explain(
             length(touching.longest_move)
         ));
     }
+    let evening = &touching.evening;
+    if far && evening.longest_move > 0.5 * c.target_error_max.unwrap_or(0.0) {
+        words.push(format!(
+            "{} faces of the target that lay upside down, flat on others or had no width were spread by moving vertices by up to {}; remesh \
+             there to keep its shape",
+            evening.spread(),
+            length(evening.longest_move)
+        ));
+    }
     if far && c.certified {
         words.push(format!(
             "the nearest equilibrium that was found is {} away (see target_error in maps.ply)",

@@ -1,5 +1,6 @@
 //! The judgement: whether what was found is an equilibrium, in figures.
 
+use toile_contact::PlacedCollider;
 use toile_geometry::Vec3;
 use toile_num::words::length;
 use toile_sim::dynamics::{Simulator, Surroundings};
@@ -226,10 +227,20 @@ fn cone_figures(garment: &Garment, contacts: &[Carrying]) -> (f64, f64) {
 }
 
 /// Depth of the deepest vertex inside a collider, its gap not counted \[m\].
+///
+/// What is sewn to an edge is a point of that edge: on a round body it lies below the vertices that touch, as every chord does, and counts only where it is
+/// deeper than the gap.
 fn deepest(garment: &Garment, positions: &[Vec3]) -> f64 {
     let placed: Vec<_> = garment.colliders.iter().map(|c| c.at(0.0)).collect();
-    let depth = |p: &Vec3| placed.iter().map(|c| -c.query(p).distance).fold(f64::MIN, f64::max);
-    positions.iter().map(depth).fold(0.0, f64::max)
+    let tied = tied_vertices(positions.len(), &garment.seams());
+    let depth = |(p, tied): (&Vec3, &bool)| {
+        let below = |c: &PlacedCollider<'_>| {
+            let depth = -c.query(p).distance;
+            if *tied && depth <= c.gap() { 0.0 } else { depth }
+        };
+        placed.iter().map(below).fold(f64::MIN, f64::max)
+    };
+    positions.iter().zip(&tied).map(depth).fold(0.0, f64::max)
 }
 
 /// Largest motion in a simulated time, exact friction, from rest \[m\]; `None` when the observer wanted no more.

@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 use toile_contact::ContactKey;
 use toile_geometry::Vec3;
-use toile_sim::{Model, SimError, tied_vertices};
+use toile_sim::{CERTIFIED_RESIDUAL, Model, SimError, tied_vertices};
 
 use crate::design::{NEAR, REACH, REST};
 use crate::judge::{Judged, distances, judge, tie_stiffness};
@@ -58,7 +58,8 @@ impl Found {
         let rank = |f: &Self| {
             let c = &f.judged.certificate;
             let inside = c.penetration.is_some_and(|d| d > 0.0);
-            (!c.certified, inside, c.residual > BALANCED, f.error())
+            let slips = c.cone_gap.is_some_and(|g| g > CERTIFIED_RESIDUAL);
+            (!c.certified, inside, c.residual > BALANCED, slips, f.error())
         };
         rank(self) < rank(other)
     }
@@ -352,5 +353,45 @@ impl Ground<'_> {
         let positions = |state| search.model.positions(state);
         let (rest, shape) = (positions(&search.rest), positions(&search.x));
         Ok(Some(Nearer { rest, shape, contacts }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use toile_sim::Certificate;
+
+    use super::*;
+
+    /// Balanced but for the last digits, with forces inside their cones, a shape says more than a nearer one whose contacts slip.
+    #[test]
+    fn a_shape_that_holds_is_better_than_a_nearer_one_that_slips() {
+        let found = |certified, cone_gap, error| Found {
+            rest: Vec::new(),
+            judged: Judged {
+                equilibrium: Vec::new(),
+                contacts: Vec::new(),
+                certificate: Certificate {
+                    residual: 1.2e-8,
+                    residual_n: 0.0,
+                    cone_gap: Some(cone_gap),
+                    cone_margin: None,
+                    penetration: Some(0.0),
+                    stability: Some(1.0),
+                    negative_modes: Some(0),
+                    drift: None,
+                    target_error_max: Some(error),
+                    target_error_rms: None,
+                    size: 1.0,
+                    certified,
+                    reason: String::new(),
+                },
+                residual: Vec::new(),
+            },
+            settled: false,
+        };
+        let (holds, slips) = (found(false, 0.0, 2e-3), found(false, 0.6, 1e-3));
+        assert!(holds.better_than(&slips) && !slips.better_than(&holds));
+        assert!(found(false, 0.0, 1e-3).better_than(&holds));
+        assert!(found(true, 0.0, 0.1).better_than(&holds));
     }
 }

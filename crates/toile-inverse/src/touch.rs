@@ -59,10 +59,17 @@ pub struct Sewing {
 pub struct Evening {
     /// Such faces at first.
     pub faces: usize,
-    /// Those that are left.
+    /// Those that are left: all of them where the target is held as it was drawn.
     pub left: usize,
     /// The longest move that spread them \[m\].
     pub longest_move: f64,
+}
+
+impl Evening {
+    /// Faces that were spread.
+    pub fn spread(&self) -> usize {
+        self.faces.saturating_sub(self.left)
+    }
 }
 
 /// Width over longest side below which a face of the target is spread: what balances thinner ones is lost in rounding.
@@ -70,7 +77,7 @@ const SLENDER: f64 = 0.01;
 /// Times that such faces are spread at most; the more often, the farther around.
 const SPREADING: usize = 40;
 
-/// Closes the seams of the target, in `positions`, and moves what nearly touches to where it touches. Faces that cannot be cloth then are spread.
+/// Closes the seams of the target, in `positions`, and moves what nearly touches to where it touches; faces that cannot be cloth then are counted.
 pub(crate) fn prepare(
     positions: &mut [Vec3],
     garment: &Garment,
@@ -78,36 +85,43 @@ pub(crate) fn prepare(
     size: f64,
 ) -> Result<Touching, InverseError> {
     let pinned = garment.pinned();
-    let topology = garment.topology()?;
     let sewing = sew(positions, garment, &pinned, settings.seam_tolerance)?;
-    let mut evening = Evening::default();
     let mut touching = close(positions, garment, settings, size, &pinned);
+    let faces = unfit_faces(positions, &garment.topology()?, SLENDER).len();
+    touching.sewing = sewing;
+    touching.evening = Evening { faces, left: faces, longest_move: 0.0 };
+    Ok(touching)
+}
+
+/// Spreads faces of a prepared target that cannot be cloth, as far as that goes.
+pub(crate) fn spread(
+    positions: &mut [Vec3],
+    touching: &mut Touching,
+    garment: &Garment,
+    settings: &InverseSettings,
+    size: f64,
+) -> Result<(), InverseError> {
+    let pinned = garment.pinned();
+    let topology = garment.topology()?;
     let closed = positions.to_vec();
-    let mut best = touching.contacts.clone();
-    let mut trial = positions.to_vec();
-    for round in 0..=SPREADING {
-        let unfit = unfit_faces(&trial, &topology, SLENDER);
-        if round == 0 {
-            (evening.faces, evening.left) = (unfit.len(), unfit.len());
-        } else if unfit.len() < evening.left {
-            evening.left = unfit.len();
-            positions.copy_from_slice(&trial);
-            touching.contacts = best;
-        }
-        if unfit.is_empty() || round == SPREADING {
+    let mut trial = closed.clone();
+    let mut unfit = unfit_faces(&trial, &topology, SLENDER);
+    for round in 0..SPREADING {
+        if unfit.is_empty() {
             break;
         }
         even_out(&mut trial, &topology, &unfit, round / 8, |v| !pinned[v]);
         let again = close(&mut trial, garment, settings, size, &pinned);
-        // How far a vertex was from touching is told as it was found.
-        best = keep_gaps(again.contacts, &touching.contacts);
+        unfit = unfit_faces(&trial, &topology, SLENDER);
+        if unfit.len() < touching.evening.left {
+            touching.evening.left = unfit.len();
+            positions.copy_from_slice(&trial);
+            // How far a vertex was from touching is told as it was found.
+            touching.contacts = keep_gaps(again.contacts, &touching.contacts);
+        }
     }
-    if evening.faces > 0 {
-        evening.longest_move = distances(positions, &closed).0;
-    }
-    touching.sewing = sewing;
-    touching.evening = evening;
-    Ok(touching)
+    touching.evening.longest_move = distances(positions, &closed).0;
+    Ok(())
 }
 
 /// Moves what nearly touches to where it touches, and closes the seams again.

@@ -19,7 +19,7 @@ use crate::scene::{
 use crate::scene_error::{Diagnostic, SceneError};
 use crate::stitches;
 use crate::suggest::nearest;
-use crate::surface::Surface;
+use crate::surface::{Surface, unpinch};
 
 /// One shell of a scene: the shell to simulate, and its mesh as the file has it.
 #[derive(Clone, Debug)]
@@ -124,6 +124,9 @@ pub fn load_shell(scene: &Scene, index: usize) -> Result<LoadedShell, SceneError
     at.sound("mesh", &positions, &faces)?;
     let topology = Topology::new(positions.len(), faces)
         .map_err(|e| at.error("mesh", e.to_string(), "run `toile check` on the mesh"))?;
+    if shell.rest.is_none() && !seams.is_empty() {
+        unpinch(&positions, &topology, &mut seams, &mut notes);
+    }
     let rest_places = match &shell.rest {
         None => places.clone(),
         Some(Rest::Uv) => at.pattern(&mesh, axes)?,

@@ -1,10 +1,10 @@
 //! From the triangles of a file to a surface that can be computed with.
 
 use toile_geometry::{
-    MendCounts, MendSettings, ProblemKind, Severity, Vec3, bounding_box, diagnose, inverted_faces,
-    meeting_borders, mend, orient_consistently,
+    MendCounts, MendSettings, ProblemKind, Severity, Topology, Vec3, bounding_box, diagnose,
+    inverted_faces, meeting_borders, mend, orient_consistently,
 };
-use toile_sim::Stitch;
+use toile_sim::{Stitch, pinching_stitches};
 
 use crate::mesh::MeshData;
 
@@ -59,9 +59,8 @@ impl Surface {
         }
         // Upside-down faces of a file that can be read at all.
         let folded = || !faulty && !inverted_faces(places, &faces).is_empty();
-        let thin = !has_rest
-            && !stitched
-            && (problems.iter().any(|p| p.kind == ProblemKind::Sliver) || folded());
+        let thin =
+            !has_rest && (problems.iter().any(|p| p.kind == ProblemKind::Sliver) || folded());
         if !faulty && !thin && (!open || has_rest || stitched) {
             let count = faces.iter().zip(&mesh.faces).filter(|(a, b)| a != b).count();
             if count > 0 {
@@ -125,5 +124,26 @@ impl Surface {
             image,
             counts: mended.counts,
         }
+    }
+}
+
+/// Leaves out stitches that cannot be closed beside the others without a face of the cloth losing its width: where triangles at a seam were merged away, where
+/// the ends of an edge are sewn to one point, or all corners of a face to one line.
+pub(crate) fn unpinch(
+    positions: &[Vec3],
+    topology: &Topology,
+    seams: &mut Vec<Stitch>,
+    notes: &mut Vec<String>,
+) {
+    let pinching = pinching_stitches(positions, topology, seams);
+    if let [first, ..] = pinching.as_slice() {
+        notes.push(format!(
+            "{} of {} stitches left out, beside which others would leave a face no width (the first: vertex {} of the computation)",
+            pinching.len(),
+            seams.len(),
+            seams[*first].vertex
+        ));
+        let mut number = 0..;
+        seams.retain(|_| number.next().is_some_and(|s: usize| pinching.binary_search(&s).is_err()));
     }
 }

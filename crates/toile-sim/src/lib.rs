@@ -29,7 +29,8 @@ pub use frictional::{
 pub use mixed::MixedPattern;
 pub use model::{Model, ModelBuilder};
 pub use seam::{
-    SewnEdges, Stitch, close_seams, joined_seams, open_seams, sewn_edges, tied_vertices,
+    SewnEdges, Stitch, close_seams, joined_seams, open_seams, pinching_stitches, sewn_edges,
+    tied_vertices,
 };
 pub use shell::{Shell, ShellMaterial, ShellNodes};
 pub use state::State;

@@ -318,6 +318,57 @@ pub fn close_seams(positions: &mut [Vec3], seams: &[Stitch], held: &[bool]) -> f
     open_seams(positions, seams, held, &vec![Vec3::zeros(); seams.len()])
 }
 
+/// Part of its height that a face keeps where closing seams does not pinch it, and height over longest side above which it is not pinched whatever it was.
+const PINCHED: f64 = 0.1;
+const THIN: f64 = 0.01;
+/// Rounds in which stitches are left out at most.
+const UNPINCHING: usize = 20;
+
+/// Stitches that cannot be closed beside the others, in their order: they would leave a face of the cloth no width, as where the ends of an edge are sewn to one point,
+/// one vertex to two points of an edge, or all corners of a face to one line. Of those that pinch a face the widest is named, until none is pinched.
+pub fn pinching_stitches(positions: &[Vec3], topology: &Topology, seams: &[Stitch]) -> Vec<usize> {
+    let mut kept: Vec<usize> = (0..seams.len()).collect();
+    let free = vec![false; positions.len()];
+    // Height of a face over its longest side, and that.
+    let extent = |x: &[Vec3], face: &[u32; 3]| {
+        let [a, b, c] = face.map(|v| x[v as usize]);
+        let longest = (b - a).norm().max((c - b).norm()).max((a - c).norm());
+        let height = (b - a).cross(&(c - a)).norm() / longest.max(f64::MIN_POSITIVE);
+        (height, longest)
+    };
+    for _ in 0..UNPINCHING {
+        let sewn: Vec<Stitch> = kept.iter().map(|&s| seams[s]).collect();
+        let mut closed = positions.to_vec();
+        close_seams(&mut closed, &sewn, &free);
+        let mut at: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for &s in &kept {
+            for (v, _) in seams[s].carriers().into_iter().filter(|(_, w)| *w != 0.0) {
+                at.entry(v).or_default().push(s);
+            }
+        }
+        let mut left_out = BTreeSet::new();
+        for face in topology.faces() {
+            let ((height, longest), (drawn, _)) = (extent(&closed, face), extent(positions, face));
+            if height >= THIN * longest || height >= PINCHED * drawn {
+                continue;
+            }
+            let near = || face.iter().filter_map(|v| at.get(v)).flatten().copied();
+            // What pinches this face may pinch others: one at a time.
+            if near().any(|s| left_out.contains(&s)) {
+                continue;
+            }
+            let open = |s: &usize| seams[*s].opening(positions).norm();
+            left_out.extend(near().max_by(|a, b| open(a).total_cmp(&open(b))));
+        }
+        if left_out.is_empty() {
+            break;
+        }
+        kept.retain(|s| !left_out.contains(s));
+    }
+    let mut kept = kept.into_iter().peekable();
+    (0..seams.len()).filter(|s| kept.next_if_eq(s).is_none()).collect()
+}
+
 /// Opens all seams by what is wanted \[m\], by the shortest way: moves x by least δ (in the sum of squares).
 ///
 /// Vertices with `held` do not move. Returns the longest move \[m\]. The equations C Cᵀ λ = C x − d are solved by

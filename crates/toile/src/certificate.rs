@@ -58,7 +58,7 @@ impl SceneInversion {
             .with("pushed_out", touching.pushed_out)
             .with("drawn_in", touching.drawn_in)
             .with("longest_contact_move", touching.longest_move)
-            .with("spread_faces", touching.evening.faces)
+            .with("spread_faces", touching.evening.spread())
             .with("longest_spread_move", touching.evening.longest_move)
             .with("stitches", touching.sewing.stitches)
             .with("open_stitches", touching.sewing.open)

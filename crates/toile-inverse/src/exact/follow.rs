@@ -163,3 +163,71 @@ impl Exact {
         Ok(Some(part))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use toile_sim::{ShellMaterial, relax};
+    use toile_solve::NewtonSettings;
+
+    use super::super::Press;
+    use super::*;
+    use crate::InverseSettings;
+    use crate::design::extent;
+    use crate::gallery::Skirt;
+    use crate::touch::prepare;
+
+    /// A skirt made as drawn sags; its contacts pull then. From there the rest shape follows the skirt to where it was drawn, over stable equilibria, and the contacts
+    /// end inside their true cones.
+    #[test]
+    fn the_rest_shape_follows_a_skirt_from_where_it_sags_to_where_it_was_drawn() {
+        let felt = ShellMaterial::DiscreteShells { k_length: 0.8, k_area: 0.0, k_bend: 5e-3 };
+        let skirt = Skirt { rows: 8, around: 16, ..Skirt::default() };
+        let garment = skirt.garment(felt, 0.05, 0.7).unwrap();
+        let settings = InverseSettings::default();
+        let mut drawn = garment.target();
+        let size = extent(&drawn);
+        let touching = prepare(&mut drawn, &garment, &settings, size).unwrap();
+        let (mut model, _) = garment.model(&drawn, &drawn).unwrap();
+        let first = |v: u32| model.unknown(model.vertices()[v as usize]);
+        let held: Vec<usize> = touching.contacts.iter().map(|c| first(c.vertex)).collect();
+        held.iter().for_each(|&i| (i..i + 3).for_each(|k| model.set_fixed(k, true)));
+        let newton = NewtonSettings { tolerance: 1e-8, ..NewtonSettings::default() };
+        let sagged = relax(&model, model.start(), &newton, |_| true).unwrap().point;
+        let mut gradient = vec![0.0; model.len()];
+        model.gradient(&sagged, &mut gradient);
+        let forces: Vec<Vec3> =
+            held.iter().map(|&i| Vec3::from_column_slice(&gradient[i..i + 3])).collect();
+        let (model, _) = garment.model(&drawn, &drawn).unwrap();
+        let way = model.positions(&sagged).into_iter().zip(&drawn).map(|(a, b)| (a - b).norm());
+        let way = way.fold(0.0, f64::max);
+        assert!(way > 5e-3 * size, "it sags by {way} m");
+        let edges: Vec<(u32, u32)> = garment.shells[0]
+            .topology
+            .edges()
+            .iter()
+            .map(|e| (e.vertices[0], e.vertices[1]))
+            .collect();
+        let pressed: Vec<Press> = touching.contacts.iter().map(Press::from).collect();
+        let rest = model.rest().clone();
+        let mut exact = Exact::new(model, &pressed, &[], &edges, settings.cone_part).unwrap();
+        // Some contacts pull or slip where it sags.
+        let outside = exact.contacts.iter().zip(&forces).filter(|(c, f)| c.depth(f) < 0.0).count();
+        assert!(outside > 0);
+        let mut points = 0;
+        let mut watch = |_: usize, _: f64, _: f64, _: &dyn Fn() -> Vec<Vec3>| {
+            points += 1;
+            true
+        };
+        let gone = exact.follow(&sagged, &rest, &forces, &mut watch).unwrap();
+        assert_eq!(gone, 1.0);
+        assert!(!exact.true_cones);
+        exact.narrow(&mut watch).unwrap();
+        assert!(exact.true_cones && exact.stable().unwrap());
+        assert!(exact.left().largest <= 1e-7, "{}", exact.left().largest);
+        let (now, goal) = (exact.positions(&exact.x), &drawn);
+        let off = now.iter().zip(goal).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+        assert!(off < 1e-12 * size, "{off} m from where it was drawn");
+        assert!(exact.contacts.iter().zip(&exact.forces).all(|(c, f)| c.depth(f) > 0.0));
+        assert!(points > 0);
+    }
+}

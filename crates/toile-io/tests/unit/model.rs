@@ -1,5 +1,8 @@
-use toile_io::{Scene, SceneFormat, load_shell, load_shells, parse_scene};
-use toile_sim::ShellMaterial;
+use toile_io::{
+    Attached, MeshData, Scene, SceneFormat, Stitch, load_shell, load_shells, parse_scene,
+    parse_scene_at,
+};
+use toile_sim::{ShellMaterial, close_seams};
 
 fn scene(lines: &str) -> Scene {
     let text = format!(
@@ -46,4 +49,54 @@ fn bending_given_directly_replaces_that_of_the_solid_sheet() {
     let ShellMaterial::Koiter { stiffness, .. } = loaded.shell.material else { panic!() };
     assert!((stiffness.bending[0] - 1e-6).abs() < 1e-18, "{stiffness:?}");
     assert!((stiffness.membrane[0] - 1e3 / 0.91).abs() < 1e-9, "{stiffness:?}");
+}
+
+/// Where a needle at a seam is merged away, its two vertices were sewn to two points of one edge: one stitch is enough, and two would leave that edge no length.
+#[test]
+fn needles_at_a_seam_are_merged_away_with_their_stitches() {
+    let left = [[-1.0, 0.0], [-1.0, 1.0], [-1.0, 2.0], [0.0, 0.0], [0.0, 1.0], [0.0, 1.001]];
+    let right = [[0.0, 2.0], [0.002, 0.0], [0.002, 0.7], [0.002, 1.4], [0.002, 2.0]];
+    let far = [[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]];
+    let places = left.iter().chain(&right).chain(&far);
+    let stitch = |vertex, a, b, weight| Stitch { vertex, edge: [a, b], weight };
+    let mesh = MeshData {
+        positions: places.map(|[x, y]| [*x, *y, 0.0]).collect(),
+        faces: vec![
+            [0, 3, 1],
+            [3, 4, 1],
+            [4, 5, 1],
+            [5, 6, 1],
+            [6, 2, 1],
+            [7, 11, 8],
+            [11, 12, 8],
+            [8, 12, 9],
+            [12, 13, 9],
+            [9, 13, 10],
+        ],
+        stitches: vec![
+            stitch(3, 7, 8, 0.0),
+            stitch(4, 8, 9, 0.428),
+            stitch(5, 8, 9, 0.43),
+            stitch(6, 9, 10, 1.0),
+        ],
+        ..MeshData::default()
+    };
+    let mut attached = Attached::default();
+    attached.add_mesh("panels", mesh);
+    let text = "[[shell]]\nmesh = \"panels\"\nthickness = 1e-3\nareal_density = 0.2\n\
+        material = { model = \"koiter\", young = 2e5, poisson = 0.3 }\n";
+    let scene = parse_scene_at(text, SceneFormat::Toml, None, attached).unwrap();
+    let loaded = load_shell(&scene, 0).unwrap();
+    assert_eq!(loaded.mended.collapsed, 1);
+    assert_eq!(loaded.shell.seams.len(), 3, "{:?}", loaded.notes);
+    let said = loaded.notes.join("\n");
+    assert!(said.contains("1 of 4 stitches left out"), "{said}");
+    // Closed, they leave every face its area.
+    let mut closed = loaded.shell.positions.clone();
+    let free = vec![false; closed.len()];
+    close_seams(&mut closed, &loaded.shell.seams, &free);
+    for face in loaded.shell.topology.faces() {
+        let [a, b, c] = face.map(|v| closed[v as usize]);
+        assert!((b - a).cross(&(c - a)).norm() > 0.1, "{face:?}");
+    }
 }

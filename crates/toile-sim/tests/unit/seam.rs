@@ -1,6 +1,7 @@
 use toile_geometry::{Topology, Vec3, generate};
 use toile_sim::{
-    ModelBuilder, Shell, ShellMaterial, Stitch, close_seams, equilibrium, sewn_edges, tied_vertices,
+    ModelBuilder, Shell, ShellMaterial, Stitch, close_seams, equilibrium, pinching_stitches,
+    sewn_edges, tied_vertices,
 };
 use toile_solve::NewtonSettings;
 
@@ -236,4 +237,37 @@ fn cloth_bends_at_the_tip_of_a_dart_as_if_it_were_one_piece() {
     let one = sink((whole.topology.clone(), whole.positions.clone(), vec![]));
     let sewn = sink(slit_strip(0.02, 0.04, 2));
     assert!((sewn / one - 1.0).abs() < 0.15, "sewn {sewn} m, in one piece {one} m");
+}
+
+/// Threads have no length: the two ends of an edge sewn to one point would take it away, and so would a vertex sewn to two points of it.
+#[test]
+fn of_stitches_that_pinch_a_face_the_widest_are_named() {
+    let left = generate::rectangle(0.1, 0.3, 1, 3, Default::default());
+    let n = left.positions.len() as u32;
+    let mut x = left.positions.clone();
+    x.extend(left.positions.iter().map(|p| p + Vec3::new(0.101, 0.0, 0.0)));
+    let mut faces = left.faces().to_vec();
+    faces.extend(left.faces().iter().map(|f| f.map(|v| v + n)));
+    let topology = Topology::new(x.len(), faces).unwrap();
+    let side = |off: f64| -> Vec<u32> {
+        let at = |v: &u32| (x[*v as usize].x - off).abs() < 1e-9;
+        (0..x.len() as u32).filter(at).collect()
+    };
+    let (a, b) = (side(0.05), side(0.051));
+    let sound: Vec<Stitch> = (0..4).map(|k| stitch(a[k], b[k], b[k], 0.0)).collect();
+    assert!(pinching_stitches(&x, &topology, &sound).is_empty());
+    // Both ends of an edge to one point; one vertex to two points of an edge; all corners of a face to one line.
+    let beside = (0..n).find(|v| {
+        topology.faces().iter().any(|f| [*v, a[1], a[2]].iter().all(|v| f.contains(v)))
+            && !a.contains(v)
+    });
+    for wrong in [
+        stitch(a[1], b[2], b[2], 0.0),
+        stitch(a[1], b[1], b[2], 0.9),
+        stitch(beside.unwrap(), b[1], b[2], 0.5),
+    ] {
+        let mut seams = sound.clone();
+        seams.insert(1, wrong);
+        assert_eq!(pinching_stitches(&x, &topology, &seams), [1], "{wrong:?}");
+    }
 }
