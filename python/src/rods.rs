@@ -96,7 +96,7 @@ pub(crate) fn drape_rods(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Fibres> {
     let scene = &scene.scene;
-    if !toile::in_contact(scene) {
+    if !toile::in_contact(scene) && !toile::has_drawn(scene) {
         let mut settings = StaticSettings::default();
         settings.max_steps = max_steps.unwrap_or(settings.max_steps);
         let found = py.detach(|| toile::drape_rods(scene, &settings)).map_err(refused)?;
@@ -129,19 +129,17 @@ pub(crate) fn drape_rods(
     let found = found.map_err(refused)?;
     let certificate = found.certificate().pretty();
     let rods = found.assembly.fibres.into_iter().zip(&found.settled.certificates);
-    let one = |((fibre, certificate), loaded): (
-        (toile::rod::Fibre, &RodCertificate),
-        &toile::io::LoadedRod,
-    )| One {
+    let axes = found.axes;
+    let one = |(fibre, certificate): (toile::rod::Fibre, &RodCertificate)| One {
         natural: fibre.rod.rest(),
         shape: fibre.rod,
         q: fibre.state.q,
         nodes: None,
         certificate: certificate.clone(),
-        axes: loaded.axes,
+        axes,
     };
-    let all = rods.zip(&found.loaded).map(one).collect();
-    Ok(Fibres { all, contacts: found.settled.contacts, certificate, notes: Vec::new() })
+    let all = rods.map(one).collect();
+    Ok(Fibres { all, contacts: found.settled.contacts, certificate, notes: found.notes })
 }
 
 /// Finds the natural shapes of the drawn fibres of a scene, with the contacts that hold them.

@@ -33,6 +33,7 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure>
         Task::Square3 => crate::bench_squares::run(args, 3, global),
         Task::Random => crate::bench_random::run(args, global),
         Task::Friction => crate::bench_friction::run(args, global),
+        Task::Rods => crate::bench_rods::run(args),
         Task::Hair => crate::bench_hair::run(args, global),
         Task::HairInverse => crate::bench_hair_inverse::run(args, global),
         Task::Inverse => crate::bench_inverse::run(args, global),

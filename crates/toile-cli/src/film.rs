@@ -165,6 +165,11 @@ fn stick_and_slip(simulation: &Simulation, vertices: usize) -> Vec<f64> {
 
 /// The contacts now.
 pub(crate) fn touches(simulation: &Simulation) -> Vec<Touch> {
+    touches_by(simulation, simulation.simulator.contact_forces())
+}
+
+/// Contacts of the cloth with these forces.
+pub(crate) fn touches_by(simulation: &Simulation, forces: &[ContactForce]) -> Vec<Touch> {
     let one = |c: &ContactForce| Touch {
         point: contact_point(c, simulation),
         normal: c.contact.normal.into(),
@@ -172,7 +177,7 @@ pub(crate) fn touches(simulation: &Simulation) -> Vec<Touch> {
         friction: c.contact.friction,
         slips: c.status != ContactStatus::Stick,
     };
-    simulation.simulator.contact_forces().iter().map(one).collect()
+    forces.iter().map(one).collect()
 }
 
 /// Place of a contact on its first side \[m\].

@@ -10,6 +10,7 @@ mod bench_inverse;
 mod bench_measure;
 mod bench_motion;
 mod bench_random;
+mod bench_rods;
 mod bench_squares;
 mod bench_targets;
 mod check;

@@ -11,11 +11,11 @@ use toile::{MixedRest, Start, drape_mixed};
 use crate::args::{DrapeArgs, Global};
 use crate::drape::make_folder;
 use crate::files::write_shell;
-use crate::mixed_simulate::{bodies, picture, touches};
+use crate::mixed_simulate::{bodies, picture};
 use crate::progress::{Share, catch_interrupts, interrupted};
 use crate::rod::STATIONS;
 use crate::rod_simulate::contact_line as fibre_line;
-use crate::show::{self, Account, Surfaces};
+use crate::show::{self, Account, Surfaces, touch_of};
 use crate::simulate::{contact_line, warn};
 use crate::{Failure, Outcome, film, json, summary};
 
@@ -77,14 +77,14 @@ fn write_files(scene: &Scene, args: &DrapeArgs, rest: &MixedRest) -> Result<Vec<
         names.push(name);
     }
     let stations = args.stations.unwrap_or(STATIONS) as usize;
-    for (i, fibre) in fibres.fibres.iter().enumerate() {
+    for i in 0..fibres.fibres.len() {
         let name = format!("rod_{i}.csv");
-        let rows = fibre.rod.equal_stations(&fibre.state.q, stations);
+        let rows = fibres.stations(i, stations);
         write_stations(args.out.join(&name), &rows, &scene.own_axes())?;
         names.push(name);
     }
     atomic_write(args.out.join("contacts.jsonl"), |w| {
-        for contact in cloth.simulator.contact_forces() {
+        for contact in &rest.rested.own {
             writeln!(w, "{}", contact_line(0, contact, cloth).line())?;
         }
         for contact in &rest.rested.contacts {
@@ -114,7 +114,8 @@ fn account(
         surfaces.layer("equilibrium", &now, fields),
         surfaces.layer("start", &start, Vec::new()),
     ];
-    let touches = touches(moving, &rest.rested.contacts);
+    let mut touches = film::touches_by(&moving.cloth, &rest.rested.own);
+    touches.extend(rest.rested.contacts.iter().map(touch_of));
     let r = &rest.rested;
     let mut notes: Vec<String> = moving.cloth.shells.iter().flat_map(|s| s.notes.clone()).collect();
     notes.extend(moving.notes.clone());

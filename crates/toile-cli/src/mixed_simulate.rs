@@ -312,7 +312,7 @@ pub(crate) fn bodies(scene: &Scene, moving: &MixedSimulation, layers: &[Layer]) 
     bodies
 }
 
-pub(crate) fn touches(moving: &MixedSimulation, contacts: &[FibreContact]) -> Vec<Touch> {
+fn touches(moving: &MixedSimulation, contacts: &[FibreContact]) -> Vec<Touch> {
     let mut all = film::touches(&moving.cloth);
     all.extend(contacts.iter().map(touch_of));
     all

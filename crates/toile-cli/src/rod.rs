@@ -24,7 +24,7 @@ pub(crate) fn has_rods(scene: &Scene) -> bool {
 /// Drapes the rods of a scene, writes everything and says so.
 pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<Outcome, Failure> {
     make_folder(&args.out)?;
-    if toile::in_contact(scene) {
+    if toile::in_contact(scene) || toile::has_drawn(scene) {
         return crate::rod_rest::drape(scene, args, global);
     }
     let mut settings = StaticSettings::default();

@@ -16,7 +16,7 @@ use crate::rod::STATIONS;
 use crate::{Failure, Outcome, show};
 
 /// Tables of single fibres that are written; hair of thousands goes into joined files only.
-const MOST_TABLES: usize = 100;
+pub(crate) const MOST_TABLES: usize = 100;
 
 /// How long a result with contacts is watched \[s\].
 const DRIFT_TIME: f64 = 1.0;
@@ -100,8 +100,10 @@ fn write_all(scene: &Scene, out: &Path, found: &[RodInversion]) -> Result<Vec<St
         write_natural(out.join(format!("natural_{i}.csv")), &rows(&f.fit.rod, &f.result.natural))?;
         names.extend([format!("rod_{i}.csv"), format!("natural_{i}.csv")]);
     }
+    // Where contacts carry a part, natures alone do not bring the shape back.
+    let alone = !in_contact(scene);
     let equal = found.iter().all(|f| f.fit.rod.model() == Model::SuperClothoid);
-    if equal && found.len() <= MOST_TABLES {
+    if alone && equal && found.len() <= MOST_TABLES {
         atomic_write(out.join("inverted.toml"), |w| {
             w.write_all(scene_of(scene, found).as_bytes())
         })?;
@@ -132,17 +134,31 @@ fn scene_of(scene: &Scene, found: &[RodInversion]) -> String {
         let _ = write!(
             text,
             "\n[[rod]]\nelements = {}\nlength = {:?}\nbending_stiffness = [{a:?}, {b:?}]\ntwisting_stiffness = {:?}\n\
-             linear_density = {:?}\nnatural_curvature = \"natural_{i}.csv\"\naccuracy = 0\n\
-             clamp = {{ position = {}, d1 = {}, d2 = {}, d3 = {} }}\n",
-            rod.lengths().len(),
+             linear_density = {:?}\nnatural_curvature = \"natural_{i}.csv\"\naccuracy = 0\n",
+            f.drawn.settings.elements,
             rod.length(),
             section.twisting_stiffness,
             section.linear_density,
-            vector(axes.to_file(clamp.position.into())),
-            column(0),
-            column(1),
-            column(2),
         );
+        let _ = match (f.growth, f.grows_at(found)) {
+            (Some(growth), Some(at)) => {
+                let own = |c: usize| vector(growth.turn.column(c).into_owned().into());
+                let [d1, d2, d3] = [0, 1, 2].map(own);
+                let rod = growth.parent;
+                writeln!(
+                    text,
+                    "parent = {{ rod = {rod}, at = {at:?}, d1 = {d1}, d2 = {d2}, d3 = {d3} }}"
+                )
+            }
+            _ => writeln!(
+                text,
+                "clamp = {{ position = {}, d1 = {}, d2 = {}, d3 = {} }}",
+                vector(axes.to_file(clamp.position.into())),
+                column(0),
+                column(1),
+                column(2),
+            ),
+        };
     }
     text
 }

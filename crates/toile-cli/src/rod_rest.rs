@@ -2,14 +2,15 @@
 
 use std::fmt::Write;
 
-use toile::io::{Scene, atomic_write, write_stations};
-use toile::rest_rods;
+use toile::io::{Scene, atomic_write, write_stations, write_strands};
 use toile::rod::SettleSettings;
+use toile::{has_drawn, rest_rods};
 
 use crate::args::{DrapeArgs, Global};
 use crate::json;
 use crate::progress::{Share, catch_interrupts, interrupted};
 use crate::rod::STATIONS;
+use crate::rod_invert::MOST_TABLES;
 use crate::rod_simulate::contact_line;
 use crate::{Failure, Outcome, show, summary};
 
@@ -31,11 +32,24 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
     share.borrow().finish();
     let stations = args.stations.unwrap_or(STATIONS) as usize;
     let mut names = Vec::new();
-    for (i, (fibre, loaded)) in rest.assembly.fibres.iter().zip(&rest.loaded).enumerate() {
+    for i in 0..rest.names.len().min(MOST_TABLES) {
         let name = format!("rod_{i}.csv");
-        let rows = fibre.rod.equal_stations(&fibre.state.q, stations);
-        write_stations(args.out.join(&name), &rows, &loaded.axes)?;
+        let rows = rest.assembly.stations(i, stations);
+        write_stations(args.out.join(&name), &rows, &rest.axes)?;
         names.push(name);
+    }
+    if has_drawn(scene) {
+        let line = |i: usize| -> Vec<[f64; 3]> {
+            let count = 4 * rest.assembly.fibres[i].rod.lengths().len() + 1;
+            let stations = rest.assembly.stations(i, count);
+            stations.iter().map(|s| rest.axes.to_file(s.position.into())).collect()
+        };
+        let lines: Vec<Vec<[f64; 3]>> = (0..rest.names.len()).map(line).collect();
+        write_strands(args.out.join("equilibrium.obj"), &lines)?;
+        names.push("equilibrium.obj".into());
+    }
+    for note in &rest.notes {
+        json::tell(&format!("note: {note}"));
     }
     atomic_write(args.out.join("contacts.jsonl"), |w| {
         for contact in &rest.settled.contacts {
@@ -48,9 +62,10 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
     names.extend(["contacts.jsonl".into(), "certificate.json".into()]);
     let (certified, reason) = rest.verdict();
     let seconds = clock.elapsed().as_secs_f64();
-    show::of_fibre_rest(scene, &rest, (certified, &reason), seconds)
-        .about("drape", scene)
-        .write(&args.out, &names)?;
+    let mut account =
+        show::of_fibre_rest(scene, &rest, (certified, &reason), seconds).about("drape", scene);
+    account.notes.clone_from(&rest.notes);
+    account.write(&args.out, &names)?;
     names.push(show::REPORT.into());
     if global.json {
         json::print(&certificate.pretty());
@@ -60,7 +75,7 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
         let _ = writeln!(
             text,
             "{} rod(s) fell for {} steps, then {} Newton steps",
-            rest.loaded.len(),
+            rest.names.len(),
             settled.steps,
             settled.newton
         );

@@ -156,7 +156,8 @@ fn growth(rod: usize, parent: &RodParent) -> Result<LoadedGrowth, String> {
     if by > 1e-6 || turn.determinant() < 0.0 {
         return Err(format!("d1, d2, d3 are no right-handed orthonormal frame: off by {by:.1e}"));
     }
-    Ok(LoadedGrowth { parent: bearer, at: parent.at, turn })
+    let at = parent.at.ok_or_else(|| format!("`at` is missing: where on rod {bearer} it grows"))?;
+    Ok(LoadedGrowth { parent: bearer, at, turn })
 }
 
 /// Writes stations as `s,x,y,z,d1x,…,d3z`, in the axes of the scene \[m\].
@@ -250,6 +251,8 @@ pub struct DrawnFibre {
     pub radius: f64,
     /// Friction with shells, if the scene gives one.
     pub friction: Option<f64>,
+    /// The drawn rod it grows from, an earlier one, and at which part of its length, if that was given.
+    pub parent: Option<(usize, Option<f64>)>,
     /// Elements, model and noise.
     pub settings: FitSettings,
     /// Units and axes of its file.
@@ -270,6 +273,12 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
             return Err(scene.error_at(&format!("rod[{i}]"), "the rod is not drawn", help));
         };
         no_nodes(scene, rod.model, &format!("rod[{i}].model"))?;
+        if let Some(parent) = rod.parent.filter(|p| p.rod as usize >= i) {
+            let what =
+                format!("rod {i} cannot grow from rod {}, which is not before it", parent.rod);
+            let help = "rods come after what bears them";
+            return Err(scene.error_at(&format!("rod[{i}].parent"), what, help));
+        }
         let axes = Axes { up: scene.up, scale: rod.scale.unwrap_or(1.0) };
         let help = "one polyline per rod, root first";
         let read =
@@ -290,6 +299,7 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
             },
             radius: rod.radius.unwrap_or(FIBRE_RADIUS),
             friction: rod.friction.or(scene.self_contact.map(|own| own.friction)),
+            parent: rod.parent.map(|p| (p.rod as usize, p.at)),
             d1: rod.clamp.map(|c| Vec3::from(axes.direction_to_internal(c.d1))),
             settings: FitSettings {
                 elements: rod.elements as usize,
@@ -327,6 +337,7 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
                 },
                 radius: hair.radius.unwrap_or(FIBRE_RADIUS),
                 friction: hair.friction.or(scene.self_contact.map(|own| own.friction)),
+                parent: None,
                 d1: None,
                 settings: FitSettings {
                     elements: hair.elements as usize,

@@ -263,18 +263,23 @@ impl Checker<'_> {
             self.positive(&key("length"), length, "m", "the length of the rod in metres");
         }
         if let Some(parent) = &rod.parent {
-            if !(0.0..=1.0).contains(&parent.at) {
-                let message = format!("`at` must lie in 0 to 1, found {:?}", parent.at);
-                self.report(&key("parent.at"), message, "0.5 is the middle of the other rod");
+            let help = "0.5 is the middle of the other rod";
+            match parent.at {
+                Some(at) if !(0.0..=1.0).contains(&at) => {
+                    let message = format!("`at` must lie in 0 to 1, found {at:?}");
+                    self.report(&key("parent.at"), message, help);
+                }
+                None if rod.curve.is_none() => {
+                    self.report(&key("parent"), "`at` is missing", help);
+                }
+                _ => {}
             }
             for (name, v) in [("d1", parent.d1), ("d2", parent.d2), ("d3", parent.d3)] {
                 self.finite(&key(&format!("parent.{name}")), &v);
             }
-            for (name, given) in [("clamp", rod.clamp.is_some()), ("curve", rod.curve.is_some())] {
-                if given {
-                    let message = format!("a rod with a `parent` has no `{name}` of its own");
-                    self.report(&key(name), message, "leave one of the two out");
-                }
+            if rod.clamp.is_some() {
+                let message = "a rod with a `parent` has no `clamp` of its own";
+                self.report(&key("clamp"), message, "leave one of the two out");
             }
         }
         if rod.curve.is_none() {

@@ -68,7 +68,7 @@ pub enum RodModel {
     SuperClothoid,
     /// Constant: arcs of helices.
     SuperHelix,
-    /// Nodes and angles, the usual model of others: to compare. Not for trees and drawn rods; at rest only where nothing touches.
+    /// Nodes and angles, the usual model of others: to compare. Not for trees and drawn rods.
     Discrete,
 }
 
@@ -117,9 +117,10 @@ pub struct RodClamp {
 pub struct RodParent {
     /// Which rod of the scene, counted from 0.
     pub rod: u32,
-    /// Part of its length at which this one grows: 0 at its clamp, 1 at its tip.
-    pub at: f64,
-    /// d1 of this rod there, in the axes d1, d2, d3 of the other; goes on straight by default.
+    /// Part of its length at which this one grows: 0 at its clamp, 1 at its tip. Of a drawn rod: where it begins nearest to the other, by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<f64>,
+    /// d1 of this rod there, in the axes d1, d2, d3 of the other; goes on straight by default. Of a drawn rod the drawing tells.
     #[serde(default = "first", skip_serializing_if = "is_first")]
     pub d1: [f64; 3],
     /// d2, likewise.

@@ -18,11 +18,16 @@ use crate::delassus::Delassus;
 use crate::motion::{ClampMotion, Moving, RodState, StepSettings, advance, check, energies};
 use crate::nodal_step::NodalFibre;
 use crate::passing::{is_fast, passing};
-use crate::rod::Rod;
+use crate::rod::{Rod, Station};
 use crate::rotation::Vec3;
 use crate::supple::{Factorised, Supple};
 use crate::touch::{Pair, Sites, find};
 use crate::tree::accelerated;
+
+/// Distance of its root from a collider within which a fibre of that radius and length is rooted in it \[m\]: drawings are that rough.
+pub fn rooted_within(radius: f64, length: f64) -> f64 {
+    (2.0 * radius).max(0.01 * length)
+}
 
 /// Fibres to a task.
 pub(crate) const GRAIN: usize = 8;
@@ -222,6 +227,8 @@ pub struct Overlap {
     pub collider: usize,
     /// How deep \[m\].
     pub depth: f64,
+    /// How far its root is outside, where it is not rooted in it \[m\].
+    pub root: Option<f64>,
 }
 
 /// Times what would pass is added and everything solved again: one is nearly always enough.
@@ -275,8 +282,12 @@ impl Assembly {
         for (f, fibre) in self.fibres.iter().enumerate() {
             let points = if placed.is_empty() { vec![] } else { self.points(f) };
             for (c, collider) in placed.iter().enumerate() {
-                let inside =
-                    |p: &&Vec3| collider.query(p).distance - collider.gap() < 0.5 * fibre.radius;
+                let away = |p: &Vec3| collider.query(p).distance - collider.gap();
+                // A fibre that begins outside and goes in is not rooted there.
+                if away(&points[0]) > rooted_within(fibre.radius, fibre.rod.length()) {
+                    continue;
+                }
+                let inside = |p: &&Vec3| away(p) < 0.5 * fibre.radius;
                 let count = points.iter().skip(1).take_while(inside).count();
                 if count > 0 {
                     self.embedded.insert((f as u32, c as u32), count as u32);
@@ -312,8 +323,15 @@ impl Assembly {
             FibreContactKey::Collider { fibre, point, collider } => {
                 let (fibre, joint, collider) = (fibre as usize, point as usize, collider as usize);
                 let depth = -p.gap;
-                let overlap = Overlap { fibre, joint, collider, depth };
-                (depth > self.fibres[fibre].radius).then_some(overlap)
+                let rooted = self.embedded.contains_key(&(fibre as u32, collider as u32));
+                let root = || {
+                    let placed = self.colliders[collider].at(0.0);
+                    placed.query(&sites[fibre].points[0]).distance - placed.gap()
+                };
+                (depth > self.fibres[fibre].radius).then(|| {
+                    let root = (!rooted).then(root).filter(|away| *away > 0.0);
+                    Overlap { fibre, joint, collider, depth, root }
+                })
             }
             _ => None,
         };
@@ -571,6 +589,17 @@ impl Assembly {
             sum.iter_mut().zip(one).for_each(|(s, e)| *s += e);
         }
         Ok(sum)
+    }
+
+    /// `count` stations at equal arclengths of a fibre, clamp first.
+    pub fn stations(&self, fibre: usize, count: usize) -> Vec<Station> {
+        match self.nodal.get(&fibre) {
+            Some(nodes) => nodes.equal_stations(count),
+            None => {
+                let Fibre { rod, state, .. } = &self.fibres[fibre];
+                rod.equal_stations(&state.q, count)
+            }
+        }
     }
 
     /// Contact points of a fibre, clamp first \[m\].

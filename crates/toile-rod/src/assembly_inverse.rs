@@ -16,18 +16,19 @@ use toile_cone::{
     Status, project_cone,
 };
 
-use toile_num::parallel::{map_items, try_map};
+use toile_num::parallel::map_items;
 
 use crate::RodError;
 use crate::assembly::{Assembly, Fibre, FibreContact, GRAIN};
+use crate::body::Body;
 use crate::certificate::{CERTIFIED_RESIDUAL, RodCertificate, certify_held};
 use crate::chain::Chain;
 use crate::delassus::Delassus;
 use crate::forms::{Mix, Shape};
+use crate::held::Held;
 use crate::motion::ClampMotion;
 use crate::rod::Loads;
 use crate::rotation::Vec3;
-use crate::settle::Held;
 use crate::touch::{Pair, Sites};
 
 /// γ over the mean diagonal of W: makes the problem strictly convex and moves forces in the ninth digit.
@@ -116,6 +117,9 @@ fn sticking(
     Ok(if better { other } else { found })
 }
 
+/// The elastic stiffness alone.
+const ELASTIC: Mix = Mix { mass: 0.0, elastic: 1.0, geometric: 0.0 };
+
 /// A fibre with its weight.
 struct Bent {
     /// The elastic stiffness alone.
@@ -132,20 +136,18 @@ impl Assembly {
     /// Only pairs closer than a thousandth of a radius beyond contact carry forces, as in motion: through a wider gap nothing is held
     /// ([`Assembly::close_gaps`] closes it). A tenth of the friction is kept in reserve.
     pub fn invert(&self, prior: &Prior) -> Result<AssemblyInversion, RodError> {
-        self.stands_alone("inversion")?;
+        self.has_curvatures("inversion")?;
         let sites = self.sites_at_rest();
         let mut pairs = self.find(&sites);
         pairs.retain(|pair| pair.gap <= pair.slack);
-        let count = self.fibres.len();
-        let bent = try_map(count, GRAIN, |f| self.bent(f, &self.fibres[f], prior))?;
+        let bent = self.bent(prior)?;
         let chains: Vec<&Chain> = bent.iter().map(|b| &b.chain).collect();
         let delassus = Delassus::new(&self.bodies, &chains, &pairs, REGULARISATION)?;
         let count = pairs.len();
         // b = −H K⁻¹ (…): how the contact points would move if every fibre went to its wish.
         let still = ClampMotion::default();
-        let ways = map_items(&self.fibres, GRAIN, |f, fibre| {
-            Sites::new(fibre, &bent[f].chain, &bent[f].away, &still)
-        });
+        let to_wish = |body: &Body| body.velocities(|f| chains[f], |f| &bent[f].away, &still);
+        let ways = Sites::with(&sites, self.bodies.map(to_wish));
         let mut b = vec![0.0; 3 * count];
         for (c, pair) in pairs.iter().enumerate() {
             let way: Vec3 = pair.sides().map(|s| ways[s.fibre].velocity(s) * s.sign).sum();
@@ -182,19 +184,22 @@ impl Assembly {
                 }
                 start = Some(found.r);
             }
-            let natures: Vec<(Vec<Vec3>, RodCertificate)> =
-                try_map(self.fibres.len(), GRAIN, |f| {
-                    let forces = delassus.joint_forces(f, sites[f].points.len(), &r);
-                    self.nature(f, &bent[f], &forces)
-                })?;
+            let forces =
+                map_items(&sites, GRAIN, |f, s| delassus.joint_forces(f, s.points.len(), &r));
+            let natures =
+                self.bodies.try_map(|body| self.natures(body, &bent, &chains, &forces))?;
             (out.natural, out.certificates) = natures.into_iter().unzip();
             // Forces under which a fibre would fall alone are made dearer for it, if its nature holds it without them.
-            let loose: Vec<bool> = try_map(self.fibres.len(), GRAIN, |f| {
-                if out.certificates[f].margin >= STEADY {
-                    return Ok(false);
+            let none: Vec<Vec<Vec3>> =
+                sites.iter().map(|s| vec![Vec3::zeros(); s.points.len()]).collect();
+            let loose: Vec<bool> = self.bodies.try_map(|body| {
+                let steady = |c: &RodCertificate| c.margin >= STEADY;
+                let count = body.fibres.len();
+                if body.fibres.iter().all(|f| steady(&out.certificates[*f])) {
+                    return Ok(vec![false; count]);
                 }
-                let none = vec![Vec3::zeros(); sites[f].points.len()];
-                Ok(self.nature(f, &bent[f], &none)?.1.margin >= STEADY)
+                let alone = self.natures(body, &bent, &chains, &none)?;
+                Ok(vec![alone.iter().all(|(_, c)| steady(c)); count])
             })?;
             let mut more = false;
             for (c, pair) in pairs.iter().enumerate() {
@@ -226,21 +231,34 @@ impl Assembly {
         Ok(out)
     }
 
-    /// The nature of a fibre under contact forces at its joints, and whether it holds.
-    fn nature(
+    /// Natures of what moves together under contact forces at the joints of all fibres, and whether they hold.
+    fn natures(
         &self,
-        f: usize,
-        bent: &Bent,
-        forces: &[Vec3],
-    ) -> Result<(Vec<Vec3>, RodCertificate), RodError> {
-        let (rod, q) = (&self.fibres[f].rod, &self.fibres[f].state.q);
-        let by_contact = bent.chain.solve_joint_forces(forces);
-        let sum = |((q, l), d): ((&Vec3, &Vec3), Vec3)| q + l - d;
-        let natural: Vec<Vec3> = q.iter().zip(&bent.by_load).zip(by_contact).map(sum).collect();
-        let rod = rod.clone().with_rest(&natural)?;
-        let loads = Loads::weight(rod.section(), self.settings.gravity);
-        let certificate = certify_held(&rod, q, &loads, forces)?;
-        Ok((natural, certificate))
+        body: &Body,
+        bent: &[Bent],
+        chains: &[&Chain],
+        forces: &[Vec<Vec3>],
+    ) -> Result<Vec<(Vec<Vec3>, RodCertificate)>, RodError> {
+        let by_contact = body.pushed(chains, forces);
+        let nature = |(f, by_contact): (&usize, Vec<Vec3>)| -> Vec<Vec3> {
+            let sum = |((q, l), d): ((&Vec3, &Vec3), Vec3)| q + l - d;
+            let q = &self.fibres[*f].state.q;
+            q.iter().zip(&bent[*f].by_load).zip(by_contact).map(sum).collect()
+        };
+        let natural: Vec<Vec<Vec3>> = body.fibres.iter().zip(by_contact).map(nature).collect();
+        if let Some(f) = body.alone() {
+            let Fibre { rod, state, .. } = &self.fibres[f];
+            let rod = rod.clone().with_rest(&natural[0])?;
+            let loads = Loads::weight(rod.section(), self.settings.gravity);
+            let certificate = certify_held(&rod, &state.q, &loads, &forces[f])?;
+            return Ok(natural.into_iter().map(|n| (n, certificate.clone())).collect());
+        }
+        let mut fibres = self.fibres.clone();
+        for (f, natural) in body.fibres.iter().zip(&natural) {
+            fibres[*f].rod = fibres[*f].rod.clone().with_rest(natural)?;
+        }
+        let certificates = body.certify(&fibres, &self.settings.gravity, forces)?;
+        Ok(natural.into_iter().zip(certificates).collect())
     }
 
     /// Whether contacts hold what would fall alone.
@@ -261,7 +279,7 @@ impl Assembly {
         let pressing: Vec<Pair> = list.iter().map(|c| pairs[*c].clone()).collect();
         let forces: Vec<f64> =
             list.iter().flat_map(|c| r[3 * c..3 * c + 3].iter().copied()).collect();
-        let held = Held::new(self, sites, &pressing, &forces)?;
+        let held = Held::new(self, sites, &pressing, &forces, 0.0)?;
         out.negative_modes = held.negative_modes(out.alone_negative_modes);
         if out.negative_modes > 0 {
             return Ok(());
@@ -278,26 +296,64 @@ impl Assembly {
         Ok(())
     }
 
-    /// Weight and wish of a fibre, with its elastic stiffness factorised.
-    fn bent(&self, f: usize, fibre: &Fibre, prior: &Prior) -> Result<Bent, RodError> {
-        let (rod, q) = (&fibre.rod, &fibre.state.q);
-        let loads = Loads::weight(rod.section(), self.settings.gravity);
-        let shape = Shape::new(rod, q, &loads, false);
-        let chain = shape.chain(rod, Mix { mass: 0.0, elastic: 1.0, geometric: 0.0 });
-        let by_load = rod.solve_elastic(&shape.load_gradient);
-        let wish: Vec<Vec3> = match prior {
-            Prior::Shape => q.clone(),
-            Prior::Straight => vec![Vec3::zeros(); q.len()],
-            Prior::Given(all) => {
-                let (found, expected) = (all.len(), self.fibres.len());
-                let what = "priors";
-                let one = all.get(f).ok_or(RodError::Count { what, found, expected })?;
-                rod.check_blocks(one)?;
-                one.clone()
+    /// Elastic stiffness of all fibres alone, factorised.
+    pub(crate) fn elastic_chains(&self) -> Result<Vec<Chain>, RodError> {
+        let nothing: Vec<Vec<Vec3>> = vec![Vec::new(); self.fibres.len()];
+        let none = Vec3::zeros();
+        let linear = |body: &Body| match body.alone() {
+            Some(f) => {
+                let Fibre { rod, state, .. } = &self.fibres[f];
+                let loads = Loads { per_length: none, tip: none };
+                Ok(vec![Shape::new(rod, &state.q, &loads, false).chain(rod, ELASTIC)])
+            }
+            None => {
+                let parts = body.held(&self.fibres, &none, &nothing, ELASTIC)?;
+                Ok(parts.into_iter().map(|(_, chain)| chain).collect())
             }
         };
-        let away = q.iter().zip(&wish).zip(&by_load).map(|((q, w), l)| q - w + l).collect();
-        Ok(Bent { chain, by_load, away })
+        self.bodies.try_map(linear)
+    }
+
+    /// Weight and wish of all fibres, with their elastic stiffness factorised.
+    fn bent(&self, prior: &Prior) -> Result<Vec<Bent>, RodError> {
+        let chains = self.elastic_chains()?;
+        let gravity = self.settings.gravity;
+        let nothing: Vec<Vec<Vec3>> = vec![Vec::new(); self.fibres.len()];
+        let load = |body: &Body| {
+            if let Some(f) = body.alone() {
+                let Fibre { rod, state, .. } = &self.fibres[f];
+                let loads = Loads::weight(rod.section(), gravity);
+                return Ok(vec![Shape::new(rod, &state.q, &loads, false).load_gradient]);
+            }
+            // What is borne hangs on what bears it; less the elastic moments, which have no part in the load.
+            let parts = body.held(&self.fibres, &gravity, &nothing, ELASTIC)?;
+            let of_load = |(f, (gradient, _)): (&usize, (Vec<Vec3>, Chain))| -> Vec<Vec3> {
+                let Fibre { rod, state, .. } = &self.fibres[*f];
+                let elastic = rod.elastic(&state.q);
+                let own = elastic.iter().zip(rod.rest_moment()).map(|(k, b)| k - b);
+                gradient.iter().zip(own).map(|(g, own)| g - own).collect()
+            };
+            Ok(body.fibres.iter().zip(parts).map(of_load).collect())
+        };
+        let loads = self.bodies.try_map(load)?;
+        let one = |(f, (chain, load)): (usize, (Chain, Vec<Vec3>))| {
+            let (rod, q) = (&self.fibres[f].rod, &self.fibres[f].state.q);
+            let by_load = rod.solve_elastic(&load);
+            let wish: Vec<Vec3> = match prior {
+                Prior::Shape => q.clone(),
+                Prior::Straight => vec![Vec3::zeros(); q.len()],
+                Prior::Given(all) => {
+                    let (found, expected) = (all.len(), self.fibres.len());
+                    let what = "priors";
+                    let one = all.get(f).ok_or(RodError::Count { what, found, expected })?;
+                    rod.check_blocks(one)?;
+                    one.clone()
+                }
+            };
+            let away = q.iter().zip(&wish).zip(&by_load).map(|((q, w), l)| q - w + l).collect();
+            Ok(Bent { chain, by_load, away })
+        };
+        chains.into_iter().zip(loads).enumerate().map(one).collect()
     }
 
     /// The same assembly with other natures, at rest in its present shape.

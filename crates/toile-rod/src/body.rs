@@ -60,7 +60,7 @@ impl Body {
     }
 
     /// The factorised forms solved for right-hand sides of all fibres of the assembly.
-    pub(crate) fn solve(&self, chains: &[&Chain], right: &[Vec<Vec3>]) -> Vec<Vec<Vec3>> {
+    pub(crate) fn solve<F: Supple>(&self, chains: &[&F], right: &[Vec<Vec3>]) -> Vec<Vec<Vec3>> {
         if let Some(f) = self.alone() {
             return vec![chains[f].solve(&right[f])];
         }

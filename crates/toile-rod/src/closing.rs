@@ -15,16 +15,14 @@
 use std::collections::{HashMap, HashSet};
 
 use toile_cone::Operator;
-use toile_num::parallel::map_items;
 
 use crate::RodError;
-use crate::assembly::{Assembly, FibreContactKey, GRAIN};
+use crate::assembly::{Assembly, FibreContactKey};
+use crate::body::Body;
 use crate::chain::Chain;
 use crate::delassus::Delassus;
-use crate::forms::{Mix, Shape};
 use crate::friction::remembered;
 use crate::motion::ClampMotion;
-use crate::rod::Loads;
 use crate::rotation::Vec3;
 use crate::touch::{Pair, Sites};
 
@@ -79,7 +77,7 @@ impl Assembly {
     /// Closes gaps of up to `widest` \[m\] where that takes little, and opens all overlaps, by the least change of shape. Fibres are at
     /// rest afterwards.
     pub fn close_gaps(&mut self, widest: f64) -> Result<Closing, RodError> {
-        self.stands_alone("closing of gaps")?;
+        self.has_curvatures("closing of gaps")?;
         let mut out = Closing::default();
         for fibre in &mut self.fibres {
             fibre.state.rate.fill(Vec3::zeros());
@@ -146,18 +144,21 @@ impl Assembly {
         ties: &mut [Tie],
         springs: bool,
     ) -> Result<(), RodError> {
-        let none = Loads { per_length: Vec3::zeros(), tip: Vec3::zeros() };
-        let elastic = Mix { mass: 0.0, elastic: 1.0, geometric: 0.0 };
         let still = ClampMotion::default();
-        let chains = map_items(&self.fibres, GRAIN, |_, f| {
-            Shape::new(&f.rod, &f.state.q, &none, false).chain(&f.rod, elastic)
-        });
+        let chains = self.elastic_chains()?;
+        let all: Vec<&Chain> = chains.iter().collect();
+        let moved = |ways: &[Vec<Vec3>]| {
+            self.bodies.map(|body: &Body| body.velocities(|f| all[f], |f| &ways[f], &still))
+        };
         // H (q₀ − q): what going back to the drawing would do to the distances.
-        let back = map_items(&self.fibres, GRAIN, |f, fibre| {
-            let way: Vec<Vec3> = drawn[f].iter().zip(&fibre.state.q).map(|(a, b)| a - b).collect();
-            Sites::new(fibre, &chains[f], &way, &still)
-        });
-        let delassus = Delassus::new(&self.bodies, &chains.iter().collect::<Vec<_>>(), pairs, 0.0)?;
+        let away: Vec<Vec<Vec3>> = self
+            .fibres
+            .iter()
+            .zip(drawn)
+            .map(|(f, drawn)| drawn.iter().zip(&f.state.q).map(|(a, b)| a - b).collect())
+            .collect();
+        let back = Sites::with(sites, moved(&away));
+        let delassus = Delassus::new(&self.bodies, &all, pairs, 0.0)?;
         let free: Vec<f64> = pairs
             .iter()
             .map(|p| {
@@ -167,21 +168,29 @@ impl Assembly {
             .collect();
         sweep(&delassus, &free, ties, springs);
         let lambda: Vec<f64> = ties.iter().flat_map(|t| [t.lambda, 0.0, 0.0]).collect();
-        let change = |f: usize, chain: &Chain| {
-            chain.solve_joint_forces(&delassus.joint_forces(f, sites[f].points.len(), &lambda))
+        let changes = delassus.pushed(&self.bodies, &all, sites, &lambda);
+        let ways: Vec<Vec<Vec3>> = away
+            .iter()
+            .zip(&changes)
+            .map(|(back, change)| back.iter().zip(change).map(|(a, d)| a + d).collect())
+            .collect();
+        let moved = moved(&ways);
+        let far = |f: &usize| {
+            let most = moved[*f].iter().map(|v| v.norm()).fold(0.0, f64::max);
+            most / self.fibres[*f].radius
         };
-        let changes = map_items(&chains, GRAIN, change);
-        for (f, fibre) in self.fibres.iter_mut().enumerate() {
-            let to = drawn[f].iter().zip(&changes[f]).map(|(q_0, d)| q_0 + d);
-            let way: Vec<Vec3> = to.zip(&fibre.state.q).map(|(to, q)| to - q).collect();
-            let moved = chains[f].joint_velocities(&way, &still);
-            let far = moved.iter().map(|v| v.norm()).fold(0.0, f64::max);
-            let part = (FAR * fibre.radius / far).min(1.0);
+        // What moves together goes the same part of its way.
+        let parts = self.bodies.map(|body: &Body| {
+            let most = body.fibres.iter().map(far).fold(0.0, f64::max);
+            vec![(FAR / most).min(1.0); body.fibres.len()]
+        });
+        for ((fibre, way), part) in self.fibres.iter_mut().zip(ways).zip(parts) {
             for (q, d) in fibre.state.q.iter_mut().zip(way) {
                 *q += d * part;
             }
             fibre.rod.check_blocks(&fibre.state.q)?;
         }
+        self.place_grown();
         Ok(())
     }
 }

@@ -48,27 +48,38 @@ pub struct DiscreteEquilibrium {
 impl DiscreteEquilibrium {
     /// `count` stations at equal arclengths: positions linear between nodes, frames between the middles of edges.
     pub fn equal_stations(&self, count: usize) -> Vec<Station> {
-        let n = self.frames.len();
-        let last = count.max(2) - 1;
-        let edge = self.length / n as f64;
-        let one = |i: usize| {
-            let s = self.length * i as f64 / last as f64;
-            let at = (s / edge).clamp(0.0, n as f64);
-            let e = (at.floor() as usize).min(n - 1);
-            let t = at - e as f64;
-            let position = self.positions[e] * (1.0 - t) + self.positions[e + 1] * t;
-            // The clamp's frame stands at s = 0, that of edge e at its middle.
-            let middle = at - 0.5;
-            let frame = if middle <= 0.0 {
-                mixed(&self.clamp.frame, &self.frames[0], 2.0 * at)
-            } else {
-                let e = (middle.floor() as usize).min(n - 1);
-                mixed(&self.frames[e], &self.frames[(e + 1).min(n - 1)], middle - e as f64)
-            };
-            Station { s, position, frame }
-        };
-        (0..=last).map(one).collect()
+        stations_between(&self.positions, &self.frames, &self.clamp, self.length, count)
     }
+}
+
+/// Stations between nodes, clamp first, and the frames of the edges between them.
+pub(crate) fn stations_between(
+    positions: &[Vec3],
+    frames: &[Mat3],
+    clamp: &Clamp,
+    length: f64,
+    count: usize,
+) -> Vec<Station> {
+    let n = frames.len();
+    let last = count.max(2) - 1;
+    let edge = length / n as f64;
+    let one = |i: usize| {
+        let s = length * i as f64 / last as f64;
+        let at = (s / edge).clamp(0.0, n as f64);
+        let e = (at.floor() as usize).min(n - 1);
+        let t = at - e as f64;
+        let position = positions[e] * (1.0 - t) + positions[e + 1] * t;
+        // The clamp's frame stands at s = 0, that of edge e at its middle.
+        let middle = at - 0.5;
+        let frame = if middle <= 0.0 {
+            mixed(&clamp.frame, &frames[0], 2.0 * at)
+        } else {
+            let e = (middle.floor() as usize).min(n - 1);
+            mixed(&frames[e], &frames[(e + 1).min(n - 1)], middle - e as f64)
+        };
+        Station { s, position, frame }
+    };
+    (0..=last).map(one).collect()
 }
 
 fn mixed(a: &Mat3, b: &Mat3, t: f64) -> Mat3 {
@@ -128,7 +139,7 @@ impl RodSpec {
                 }
             }
         }
-        Ok(nodal.judged(nodes, steps))
+        nodal.judged(&nodes, steps)
     }
 }
 
@@ -402,13 +413,13 @@ impl Nodal {
     }
 
     /// Largest force that is not balanced \[N\].
-    fn residual_n(&self, g: &DVector<f64>) -> f64 {
+    pub(crate) fn residual_n(&self, g: &[f64]) -> f64 {
         // The moment about an edge over its length.
         let force = |i: usize| if i % 4 == 3 { g[i].abs() / self.edge } else { g[i].abs() };
         (0..g.len()).map(force).fold(0.0, f64::max)
     }
 
-    fn force_unit(&self) -> f64 {
+    pub(crate) fn force_unit(&self) -> f64 {
         let length = self.edge * self.edges as f64;
         let weight = self.section.linear_density * length * self.gravity.norm();
         let bending = self.section.stiffness().max() / length.powi(2);
@@ -422,7 +433,7 @@ impl Nodal {
         let mut last = f64::INFINITY;
         for step in 0..most {
             let (g, h) = self.derivatives(nodes, share);
-            let residual = self.residual_n(&g);
+            let residual = self.residual_n(g.as_slice());
             let exact = h.clone().cholesky();
             stalled = if residual < 0.5 * last { 0 } else { stalled + 1 };
             last = residual.min(last);
@@ -471,9 +482,20 @@ impl Nodal {
         (most, false)
     }
 
-    fn judged(&self, nodes: Nodes, steps: usize) -> DiscreteEquilibrium {
-        let (g, h) = self.derivatives(&nodes, 1.0);
-        let residual_n = self.residual_n(&g);
+    /// Judges nodes that forces at them help to hold \[N\], clamp first: dead ones, as for a rod of curvatures.
+    pub(crate) fn certify_held(
+        &self,
+        nodes: &Nodes,
+        forces: &[Vec3],
+    ) -> Result<RodCertificate, RodError> {
+        if self.edges > MOST_EDGES {
+            return Err(RodError::Elements { elements: self.edges, most: MOST_EDGES });
+        }
+        let (mut g, h) = self.derivatives(nodes, 1.0);
+        for (e, force) in forces.iter().skip(1).enumerate() {
+            (0..3).for_each(|k| g[4 * e + k] -= force[k]);
+        }
+        let residual_n = self.residual_n(g.as_slice());
         let residual = residual_n / self.force_unit();
         // Stability against mass: angles have none and follow.
         let n = self.edges;
@@ -513,26 +535,31 @@ impl Nodal {
                 format!("but it is unstable: {negative_modes} way(s) to fall")
             }
         );
-        let (elastic_energy, load_energy) = self.energy(&nodes, 1.0);
-        DiscreteEquilibrium {
+        Ok(RodCertificate {
+            residual,
+            residual_n,
+            stability,
+            margin: f64::NAN,
+            negative_modes,
+            size: (high - low).norm(),
+            certified,
+            reason,
+        })
+    }
+
+    fn judged(&self, nodes: &Nodes, steps: usize) -> Result<DiscreteEquilibrium, RodError> {
+        let n = self.edges;
+        let (elastic_energy, load_energy) = self.energy(nodes, 1.0);
+        Ok(DiscreteEquilibrium {
+            positions: nodes.positions(self.clamp.position),
             frames: (0..n).map(|e| nodes.frame(e)).collect(),
             clamp: self.clamp,
             length: self.edge * n as f64,
             steps,
             elastic_energy,
             load_energy,
-            certificate: RodCertificate {
-                residual,
-                residual_n,
-                stability,
-                margin: f64::NAN,
-                negative_modes,
-                size: (high - low).norm(),
-                certified,
-                reason,
-            },
-            positions,
-        }
+            certificate: self.certify_held(nodes, &[])?,
+        })
     }
 }
 

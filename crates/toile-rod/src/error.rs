@@ -81,14 +81,6 @@ pub enum RodError {
         /// The joint it names.
         joint: usize,
     },
-    /// Fibres grow from each other where that is not known.
-    #[error(
-        "{what} is only known of fibres that stand alone, not of such that grow from each other"
-    )]
-    Grown {
-        /// What was asked for.
-        what: &'static str,
-    },
     /// A discrete rod where only curvatures will do.
     #[error(
         "{what} is only known of rods whose unknowns are curvatures, not of the discrete rod of nodes and angles"

@@ -6,6 +6,7 @@ use crate::RodError;
 use crate::curve::Curve;
 use crate::element::Model;
 use crate::helix_fit::floating_tangents;
+use crate::refine::resampled;
 use crate::rod::{Clamp, Rod, Section};
 use crate::rotation::{Mat3, Vec3, cross_matrix, straightened, turn};
 
@@ -32,6 +33,38 @@ pub struct Fit {
     pub error_max: f64,
     /// Root mean square of these distances \[m\].
     pub error_rms: f64,
+}
+
+impl Fit {
+    /// The same shape with its elements cut at these arclengths \[m\], where others grow from it. Also returns their joints.
+    pub fn cut(&self, at: &[f64]) -> Result<(Self, Vec<usize>), RodError> {
+        let rod = &self.rod;
+        let shortest = rod.lengths().iter().copied().fold(f64::INFINITY, f64::min);
+        let mut cuts = vec![0.0];
+        for l in rod.lengths() {
+            cuts.push(cuts[cuts.len() - 1] + l);
+        }
+        let (last, count) = (cuts[cuts.len() - 1], cuts.len());
+        // A cut beside a joint is that joint.
+        let near = |cuts: &[f64], s: f64| cuts.iter().position(|c| (c - s).abs() < 1e-6 * shortest);
+        for s in at {
+            let s = s.clamp(0.0, last);
+            if near(&cuts, s).is_none() {
+                cuts.push(s);
+            }
+        }
+        if cuts.len() == count {
+            let joints = at.iter().map(|s| near(&cuts, s.clamp(0.0, last)).unwrap_or(0)).collect();
+            return Ok((self.clone(), joints));
+        }
+        cuts.sort_by(f64::total_cmp);
+        let lengths: Vec<f64> = cuts.windows(2).map(|w| w[1] - w[0]).collect();
+        let finer = Rod::with_lengths(rod.model(), lengths, *rod.section(), *rod.clamp())?
+            .with_planar(rod.is_planar());
+        let q = resampled(rod, &self.q, &finer);
+        let joints = at.iter().map(|s| near(&cuts, s.clamp(0.0, last)).unwrap_or(0)).collect();
+        Ok((Self { rod: finer, q, ..*self }, joints))
+    }
 }
 
 /// Fits a rod to a curve; `d1` asks for a direction of the first axis of the section at the clamp.

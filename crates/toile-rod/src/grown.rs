@@ -38,12 +38,6 @@ impl Assembly {
         self.bodies.place(&mut self.fibres);
     }
 
-    /// Refuses what is only known of fibres that stand alone.
-    pub(crate) fn stands_alone(&self, what: &'static str) -> Result<(), RodError> {
-        self.has_curvatures(what)?;
-        if self.bodies.any_grown() { Err(RodError::Grown { what }) } else { Ok(()) }
-    }
-
     /// Refuses what is not known of discrete rods.
     pub(crate) fn has_curvatures(&self, what: &'static str) -> Result<(), RodError> {
         if self.nodal.is_empty() { Ok(()) } else { Err(RodError::Nodal { what }) }

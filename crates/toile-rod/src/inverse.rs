@@ -3,6 +3,7 @@
 use crate::forms::Shape;
 use crate::rod::{Loads, Rod};
 use crate::rotation::Vec3;
+use crate::tree::Tree;
 use crate::{RodCertificate, RodError, certify};
 
 /// A rod that rests in the shape it was given.
@@ -40,6 +41,41 @@ pub fn invert_fibre(rod: &Rod, q: &[Vec3], loads: &Loads) -> Result<FibreInversi
     let [a, b] = rod.section().bending_stiffness;
     let unique = (a - b).abs() <= 1e-9 * (a + b);
     Ok(FibreInversion { rod, natural, certificate, stiffening, unique })
+}
+
+/// Gives the branches of a tree the natures that make q its equilibrium, and judges it: what a branch bears is part of its load. Stability is that of
+/// the whole tree, and counted with the first branch.
+pub fn invert_tree(
+    tree: &Tree,
+    q: &[Vec3],
+    gravity: &Vec3,
+) -> Result<Vec<FibreInversion>, RodError> {
+    let load = tree.load_gradient(q, gravity)?;
+    let (mut from, mut branches) = (0, tree.branches().to_vec());
+    for branch in &mut branches {
+        let part = from..from + branch.rod.blocks();
+        from = part.end;
+        let by_load = branch.rod.solve_elastic(&load[part.clone()]);
+        let natural: Vec<Vec3> = q[part].iter().zip(&by_load).map(|(q, d)| q + d).collect();
+        branch.rod = branch.rod.clone().with_rest(&natural)?;
+    }
+    let tree = Tree::new(branches)?;
+    let whole = tree.certify(q, gravity)?;
+    let one = |(i, rod): (usize, Rod)| {
+        let mut certificate = whole.clone();
+        if i > 0 {
+            certificate.negative_modes = 0;
+        }
+        let [a, b] = rod.section().bending_stiffness;
+        FibreInversion {
+            natural: rod.rest(),
+            certificate,
+            stiffening: 1.0 - whole.margin,
+            unique: (a - b).abs() <= 1e-9 * (a + b),
+            rod,
+        }
+    };
+    Ok(tree.placed(q)?.into_iter().enumerate().map(one).collect())
 }
 
 /// κ̄(s) = κ(s) − K⁻¹ Rᵀ M(s) with M the moment of the weight beyond s: the continuous inversion of a rod's shape, by

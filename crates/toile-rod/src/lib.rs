@@ -58,9 +58,11 @@ mod element;
 mod error;
 mod fit;
 mod forms;
+mod framing;
 mod friction;
 mod gallery;
 mod grown;
+mod held;
 mod helix_fit;
 mod identify;
 mod inverse;
@@ -84,7 +86,7 @@ mod tree;
 
 pub use assembly::{
     Assembly, AssemblyReport, AssemblySettings, Fibre, FibreContact, FibreContactKey, Overlap,
-    StepTimings, SurfacePart,
+    StepTimings, SurfacePart, rooted_within,
 };
 pub use assembly_inverse::{AssemblyInversion, Prior};
 pub use certificate::{CERTIFIED_RESIDUAL, RodCertificate, certify, frequencies, stability_margin};
@@ -95,10 +97,13 @@ pub use element::Model;
 pub use error::RodError;
 pub use fit::{Fit, FitSettings, distances, fit};
 pub use forms::{hessian, mass_matrix};
+pub use framing::{Framing, least_energy_turn};
 pub use gallery::{drawn_hair, hair_on_a_head, let_fall};
 pub use helix_fit::{HelixArc, short_helix};
 pub use identify::{Identification, Ratio, identify, identify_stations};
-pub use inverse::{FibreInversion, invert_fibre, natural_curvature_at, natural_curvatures};
+pub use inverse::{
+    FibreInversion, invert_fibre, invert_tree, natural_curvature_at, natural_curvatures,
+};
 pub use moment::{FibreCheckpoint, FibreMoment};
 pub use motion::{
     ClampMotion, RodState, StepSettings, acceleration, acceleration_dense, energies, step,
@@ -109,6 +114,6 @@ pub use rod::{Clamp, Loads, NaturalCurvature, Rod, Section, Station};
 pub use rotation::{Mat3, Vec3, axial_angle, cross_matrix, straightened, turn, turn_integral};
 pub use series::{BOUND, clothoid, largest_bound, safe_arc};
 pub use settle::{SettleSettings, Settled};
-pub use standing::Standing;
+pub use standing::{Grips, Standing};
 pub use statics::{RodEquilibrium, StaticSettings, equilibrium, equilibrium_from};
 pub use tree::{Branch, Growth, Tree};

@@ -13,11 +13,12 @@ use toile_num::Dual;
 
 use crate::assembly::Fibre;
 use crate::chain::Compliance;
-use crate::discrete::{BENT, Nodal, Nodes};
+use crate::discrete::{BENT, Nodal, Nodes, stations_between};
 use crate::motion::{ClampMotion, StepSettings};
+use crate::rod::Station;
 use crate::rotation::{Mat3, Vec3, axial_angle};
 use crate::supple::Supple;
-use crate::{RodError, RodSpec};
+use crate::{RodCertificate, RodError, RodSpec};
 
 /// Unknowns before its own that an unknown is coupled to: those of its node and the two nodes before.
 const BAND: usize = 11;
@@ -34,6 +35,13 @@ pub(crate) struct NodalFibre {
 /// A symmetric band, row by row: entry k of row i is that of column i − k.
 #[derive(Clone, Debug)]
 struct Band(Vec<[f64; BAND + 1]>);
+
+/// L with L S Lᵀ a band, S = ±1 on its diagonal.
+#[derive(Clone, Debug)]
+struct Factor {
+    rows: Band,
+    signs: Vec<f64>,
+}
 
 impl Band {
     fn zeros(n: usize) -> Self {
@@ -53,43 +61,54 @@ impl Band {
         Self(self.0.iter().zip(&other.0).map(sum).collect())
     }
 
-    /// The factor of Cholesky in place; `false` where there is none.
-    fn factorise(&mut self) -> bool {
+    /// The factor; `None` where a pivot is not a number or nothing.
+    fn factorised(mut self) -> Option<Factor> {
+        let mut signs = Vec::with_capacity(self.0.len());
         for i in 0..self.0.len() {
             for j in i.saturating_sub(BAND)..=i {
                 let mut sum = self.0[i][i - j];
                 for k in i.saturating_sub(BAND)..j {
                     if j - k <= BAND {
-                        sum -= self.0[i][i - k] * self.0[j][j - k];
+                        sum -= self.0[i][i - k] * self.0[j][j - k] * signs[k];
                     }
                 }
                 if i == j {
-                    if sum.is_nan() || sum <= 0.0 {
-                        return false;
+                    if sum.is_nan() || sum == 0.0 {
+                        return None;
                     }
-                    self.0[i][0] = sum.sqrt();
+                    signs.push(sum.signum());
+                    self.0[i][0] = sum.abs().sqrt();
                 } else {
-                    self.0[i][i - j] = sum / self.0[j][0];
+                    self.0[i][i - j] = sum / self.0[j][0] * signs[j];
                 }
             }
         }
-        true
+        Some(Factor { rows: self, signs })
+    }
+}
+
+impl Factor {
+    fn negative(&self) -> usize {
+        self.signs.iter().filter(|s| **s < 0.0).count()
     }
 
     fn solve(&self, x: &mut [f64]) {
-        let n = x.len();
+        let (n, rows) = (x.len(), &self.rows.0);
         for i in 0..n {
-            let row = &self.0[i];
+            let row = &rows[i];
             for k in 1..=BAND.min(i) {
                 x[i] -= row[k] * x[i - k];
             }
             x[i] /= row[0];
         }
+        for i in 0..n {
+            x[i] *= self.signs[i];
+        }
         for i in (0..n).rev() {
-            x[i] /= self.0[i][0];
+            x[i] /= rows[i][0];
             let (before, at) = x.split_at_mut(i);
             for k in 1..=BAND.min(i) {
-                before[i - k] -= self.0[i][k] * at[0];
+                before[i - k] -= rows[i][k] * at[0];
             }
         }
     }
@@ -97,7 +116,7 @@ impl Band {
 
 /// The factorised matrix of a step.
 #[derive(Clone, Debug)]
-pub(crate) struct NodalFactor(Band);
+pub(crate) struct NodalFactor(Factor);
 
 impl NodalFactor {
     fn solve(&self, mut x: Vec<f64>) -> Vec<Vec3> {
@@ -118,6 +137,14 @@ impl Supple for NodalFactor {
         self.solve(rows.collect())
     }
 
+    fn solve(&self, right: &[Vec3]) -> Vec<Vec3> {
+        NodalFactor::solve(self, in_rows(right))
+    }
+
+    fn negative(&self) -> usize {
+        self.0.negative()
+    }
+
     fn velocities(&self, rates: &[Vec3], motion: &ClampMotion) -> Vec<Vec3> {
         let nodes = rates[..rates.len() / 2].iter().copied();
         std::iter::once(motion.velocity).chain(nodes).collect()
@@ -130,7 +157,7 @@ impl Supple for NodalFactor {
             // The clamp does not move.
             let Some(node) = joint.checked_sub(1) else { continue };
             for k in 0..3 {
-                let mut x = vec![0.0; self.0.0.len()];
+                let mut x = vec![0.0; self.0.signs.len()];
                 x[4 * node + k] = 1.0;
                 self.0.solve(&mut x);
                 for (a, other) in joints.iter().enumerate() {
@@ -142,6 +169,12 @@ impl Supple for NodalFactor {
         }
         Compliance::new(joints.to_vec(), blocks)
     }
+}
+
+/// Vectors of nodes, then angles, as the rows of the band have them.
+fn in_rows(unknowns: &[Vec3]) -> Vec<f64> {
+    let (nodes, angles) = unknowns.split_at(unknowns.len() / 2);
+    nodes.iter().zip(angles).flat_map(|(x, a)| [x.x, x.y, x.z, a.x]).collect()
 }
 
 impl NodalFibre {
@@ -189,14 +222,16 @@ impl NodalFibre {
             (0..3).for_each(|k| mass.add(4 * e + k, 4 * e + k, self.mass(e + 1)));
         }
         let implicit = theta * theta * h * h;
-        let mut matrix = mass.plus(&linear.exact, implicit).plus(&linear.strained, nu * h);
-        let exact = matrix.factorise();
-        if !exact {
-            matrix = mass.plus(&linear.strained, implicit + nu * h);
-            if !matrix.factorise() {
-                return Err(RodError::NotFinite { what: "state of nodes and angles" });
+        let positive = |band: Band| band.factorised().filter(|f| f.negative() == 0);
+        let whole = mass.plus(&linear.exact, implicit).plus(&linear.strained, nu * h);
+        let (exact, matrix) = match positive(whole) {
+            Some(factor) => (true, factor),
+            None => {
+                let part = mass.plus(&linear.strained, implicit + nu * h);
+                let what = "state of nodes and angles";
+                (false, positive(part).ok_or(RodError::NotFinite { what })?)
             }
-        }
+        };
         let ahead = if exact { &linear.exact_rate } else { &linear.strained_rate };
         let mut right: Vec<f64> = (linear.force.iter().zip(ahead).zip(&linear.strained_rate))
             .map(|((f, k), k_0)| f - theta * h * k - nu * k_0)
@@ -208,6 +243,53 @@ impl NodalFibre {
         let factor = NodalFactor(matrix);
         let a = factor.solve(right);
         Ok((factor, rate.iter().zip(a).map(|(v, a)| v + a * h).collect()))
+    }
+
+    /// What is left of its balance at rest under forces at its nodes, clamp first, and its stiffness less σ times its mass, factorised.
+    pub(crate) fn held(
+        &self,
+        forces: &[Vec3],
+        shift: f64,
+    ) -> Result<(Vec<Vec3>, NodalFactor), RodError> {
+        let linear = self.linearised(&ClampMotion::default());
+        let n = self.nodal.edges;
+        let mut mass = Band::zeros(4 * n);
+        for e in 0..n {
+            (0..3).for_each(|k| mass.add(4 * e + k, 4 * e + k, self.mass(e + 1)));
+        }
+        let factor = linear.exact.plus(&mass, -shift).factorised();
+        let factor = factor.ok_or(RodError::NotFinite { what: "stiffness of nodes and angles" })?;
+        let node = |e: usize| {
+            let elastic = Vec3::from_column_slice(&linear.force[4 * e..4 * e + 3]);
+            let pushed = forces.get(e + 1).copied().unwrap_or_else(Vec3::zeros);
+            -(elastic + self.nodal.weight(e + 1, 1.0) + pushed)
+        };
+        let angle = |e: usize| Vec3::new(-linear.force[4 * e + 3], 0.0, 0.0);
+        Ok(((0..n).map(node).chain((0..n).map(angle)).collect(), NodalFactor(factor)))
+    }
+
+    /// Largest force that is left of the balance: over the weight of a node, and \[N\].
+    pub(crate) fn left(&self, gradient: &[Vec3]) -> [f64; 2] {
+        let newtons = self.nodal.residual_n(&in_rows(gradient));
+        [newtons / self.nodal.force_unit(), newtons]
+    }
+
+    /// Changes nodes and angles; edges turn without being stretched by it.
+    pub(crate) fn change_by(&mut self, changes: &[Vec3]) {
+        self.nodes = self.nodes.moved_with(&in_rows(changes), 1.0, Vec3::zeros());
+        self.nodes.carried();
+    }
+
+    /// Whether it rests under forces at its nodes, clamp first: these counted as dead.
+    pub(crate) fn certify(&self, forces: &[Vec3]) -> Result<RodCertificate, RodError> {
+        self.nodal.certify_held(&self.nodes, forces)
+    }
+
+    /// `count` stations at equal arclengths.
+    pub(crate) fn equal_stations(&self, count: usize) -> Vec<Station> {
+        let frames: Vec<Mat3> = (0..self.nodal.edges).map(|e| self.nodes.frame(e)).collect();
+        let length = self.nodal.edge * self.nodal.edges as f64;
+        stations_between(&self.points(), &frames, &self.nodal.clamp, length, count)
     }
 
     /// Elastic forces, their derivatives, and how they change at the present rates and the motion of the clamp.

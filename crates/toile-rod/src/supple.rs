@@ -11,6 +11,10 @@ pub(crate) trait Supple: Sync {
     fn chain(&self) -> Option<&Chain>;
     /// Changes of the unknowns by forces at the joints \[N\], clamp first.
     fn pushed(&self, forces: &[Vec3]) -> Vec<Vec3>;
+    /// The form solved for a right-hand side in the unknowns.
+    fn solve(&self, right: &[Vec3]) -> Vec<Vec3>;
+    /// Its negative eigenvalues.
+    fn negative(&self) -> usize;
     /// Velocities of the joints, clamp first, at rates of the unknowns.
     fn velocities(&self, rates: &[Vec3], motion: &ClampMotion) -> Vec<Vec3>;
     /// How far a force at one of some joints, ascending, moves the others.
@@ -24,6 +28,14 @@ impl Supple for Chain {
 
     fn pushed(&self, forces: &[Vec3]) -> Vec<Vec3> {
         self.solve_joint_forces(forces)
+    }
+
+    fn solve(&self, right: &[Vec3]) -> Vec<Vec3> {
+        Chain::solve(self, right)
+    }
+
+    fn negative(&self) -> usize {
+        self.negative
     }
 
     fn velocities(&self, rates: &[Vec3], motion: &ClampMotion) -> Vec<Vec3> {
@@ -58,6 +70,14 @@ impl Supple for Factorised {
 
     fn pushed(&self, forces: &[Vec3]) -> Vec<Vec3> {
         self.supple().pushed(forces)
+    }
+
+    fn solve(&self, right: &[Vec3]) -> Vec<Vec3> {
+        self.supple().solve(right)
+    }
+
+    fn negative(&self) -> usize {
+        self.supple().negative()
     }
 
     fn velocities(&self, rates: &[Vec3], motion: &ClampMotion) -> Vec<Vec3> {

@@ -25,13 +25,7 @@ pub(crate) struct Sites {
 }
 
 impl Sites {
-    /// Joints of a fibre that stands alone at given rates of its unknowns, from the transitions of its factorised form.
-    pub(crate) fn new(fibre: &Fibre, chain: &Chain, rates: &[Vec3], motion: &ClampMotion) -> Self {
-        let velocities = chain.joint_velocities(rates, motion);
-        Self { points: Self::points_along(fibre, chain), velocities }
-    }
-
-    /// Where the joints are, from the same.
+    /// Where the joints are, from the transitions of a factorised form.
     pub(crate) fn points_along(fibre: &Fibre, chain: &Chain) -> Vec<Vec3> {
         let mut at = fibre.rod.clamp().position;
         let mut points = vec![at];
@@ -40,6 +34,12 @@ impl Sites {
             at
         }));
         points
+    }
+
+    /// The joints of all fibres with other velocities.
+    pub(crate) fn with(sites: &[Self], velocities: Vec<Vec<Vec3>>) -> Vec<Self> {
+        let one = |(s, velocities): (&Self, _)| Self { points: s.points.clone(), velocities };
+        sites.iter().zip(velocities).map(one).collect()
     }
 
     /// Joints of a fibre that does not move.

@@ -207,6 +207,17 @@ impl Tree {
         Point { shape: shapes, energy, gradient }
     }
 
+    /// ∂E/∂q of the weight alone, what every branch bears included \[N·m²\].
+    pub(crate) fn load_gradient(&self, q: &[Vec3], gravity: &Vec3) -> Result<Vec<Vec3>, RodError> {
+        self.check(q)?;
+        let all = self.evaluate_held(q, gravity, &[]).gradient;
+        let own = self.parts(q).flat_map(|(_, rod, q)| {
+            let elastic = rod.elastic(q).into_iter().zip(rod.rest_moment());
+            elastic.map(|(k, b)| k - b).collect::<Vec<Vec3>>()
+        });
+        Ok(all.iter().zip(own).map(|(g, own)| g - own).collect())
+    }
+
     /// Judges a shape under gravity.
     pub fn certify(&self, q: &[Vec3], gravity: &Vec3) -> Result<RodCertificate, RodError> {
         self.certify_held(q, gravity, &[])

@@ -319,6 +319,6 @@ impl RodRest {
             .with("contacts", settled.contacts.len())
             .with("steps", settled.steps)
             .with("newton_steps", settled.newton)
-            .with("rods", self.loaded.len())
+            .with("rods", self.names.len())
     }
 }

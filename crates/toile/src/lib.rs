@@ -70,7 +70,7 @@ pub use mass::SparseMass;
 pub use mixed::{MixedError, MixedRest, MixedSimulation, drape_mixed};
 pub use rods::{
     ContactInversion, RodDrape, RodInversion, RodLine, RodRest, RodSceneError, drape_rods,
-    invert_contacts, invert_rods, rest_rods, rod_assembly, rod_lines,
+    has_drawn, invert_contacts, invert_rods, rest_rods, rod_assembly, rod_lines,
 };
 pub use simulate::{Simulation, Start};
 pub use tension::shell_tensions;

@@ -2,7 +2,7 @@
 
 use toile_contact::{Bounds, Intrusion, Penetration};
 use toile_geometry::Vec3;
-use toile_io::{IntegratorName, Object, RodModel, Scene, Time};
+use toile_io::{IntegratorName, Object, Scene, Time};
 use toile_num::words::length;
 use toile_rod::Assembly;
 use toile_sim::{
@@ -152,9 +152,6 @@ pub fn drape_mixed(
     drift: f64,
     watch: &mut dyn FnMut(usize, f64) -> bool,
 ) -> Result<MixedRest, MixedError> {
-    if let Some(rod) = scene.rods.iter().position(|rod| rod.model == RodModel::Discrete) {
-        return Err(RodSceneError::Discrete { rod, what: "coming to rest in contact" }.into());
-    }
     let mut settings = RestSettings::default();
     let time = scene.time.unwrap_or(Time {
         step: settings.step,
@@ -183,13 +180,14 @@ pub fn drape_mixed(
         longest_rest: SLIDING_STEP,
         residual: SLID,
         hold: false,
+        caution: CAUTION,
         ..settings
     };
     let fell = falling.settle(&sliding, &mut watching)?;
     // With all of its friction nothing slides that lay still with a little less.
     let mut simulation = MixedSimulation::new(&whole, Start::AsGiven)?;
     simulation.take_place_of(&falling)?;
-    let mut rested = if fell.stopped {
+    let mut rested = if fell.stopped || fell.held {
         fell
     } else {
         let still = RestSettings { longest_fall: 0.0, ..settings };
@@ -346,10 +344,7 @@ impl MixedRest {
             .with("target_error_rms", none)
             .with("size", self.size)
             .with("negative_modes", r.negative_modes)
-            .with(
-                "contacts",
-                r.contacts.len() + self.simulation.cloth.simulator.contact_forces().len(),
-            )
+            .with("contacts", r.contacts.len() + r.own.len())
             .with("steps", r.steps[0])
             .with("rests", r.steps[1])
             .with("shells", self.simulation.cloth.shells.len())

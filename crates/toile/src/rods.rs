@@ -1,16 +1,16 @@
 //! Rods of a scene: their equilibrium, and the natures behind drawn ones.
 
 use toile_io::{
-    DrawnFibre, LoadedRod, RodTable, Scene, SceneError, Time, load_colliders, load_drawn,
-    load_rods, scene_gravity,
+    Axes, DrawnFibre, IntegratorName, LoadedRod, RodTable, Scene, SceneError, Time, load_colliders,
+    load_drawn, load_rods, scene_gravity,
 };
 use toile_num::parallel::try_map;
 use toile_num::words::length;
 use toile_rod::{
-    Assembly, AssemblyInversion, AssemblySettings, Branch, ClampMotion, Closing,
+    Assembly, AssemblyInversion, AssemblySettings, Branch, Clamp, ClampMotion, Closing,
     DiscreteEquilibrium, Fibre, FibreInversion, Fit, Growth, Loads, Prior, RefinedEquilibrium, Rod,
     RodEquilibrium, RodError, RodSpec, RodState, SettleSettings, Settled, StaticSettings, Station,
-    StepSettings, Tree, Vec3, distances, fit, invert_fibre,
+    StepSettings, Tree, Vec3, distances, fit, invert_fibre, invert_tree,
 };
 
 /// A draped rod: what went in and what came out.
@@ -55,7 +55,7 @@ pub enum RodSceneError {
     Mixed,
     /// Hair has no natural shape of its own.
     #[error(
-        "hair is drawn, not described: `toile invert` finds its natural shape; `drape` takes tables [[rod]]"
+        "hair is drawn, not described: `rest_rods` lets it come to rest, `toile invert` finds its natural shape"
     )]
     OnlyHair,
     /// Nothing says how to go through time.
@@ -63,8 +63,8 @@ pub enum RodSceneError {
     NoTime,
     /// Rods of nodes where they cannot be solved.
     #[error(
-        "rod {rod} is a discrete rod: {what} is known of the models \"super-clothoid\" and \"super-helix\", which converge faster; `drape` without \
-         colliders and `simulate` solve it"
+        "rod {rod} is a discrete rod: {what} is known of the models \"super-clothoid\" and \"super-helix\", which converge faster; `drape` and `simulate` solve it where \
+         no rod grows from another"
     )]
     Discrete {
         /// Which, counted from 0.
@@ -75,11 +75,30 @@ pub enum RodSceneError {
     /// Rods that may touch something.
     #[error("rods with colliders or `self_contact` come to rest by falling: `rest_rods` does that")]
     Contact,
+    /// A drawn rod does not begin on the one it grows from.
+    #[error(
+        "rod {rod} grows from rod {parent}, but begins {} from it, {} along it; draw its first point on that rod",
+        length(*.away),
+        length(*.along)
+    )]
+    Apart {
+        /// Which, counted from 0.
+        rod: usize,
+        /// The rod it names.
+        parent: usize,
+        /// How far it begins from there \[m\].
+        away: f64,
+        /// Where on that rod it was to grow \[m\].
+        along: f64,
+    },
     /// A fibre goes through a collider.
     #[error(
-        "{name} is {} inside collider {collider} at joint {joint}, where it has already come out of it; move it out, or \
-         leave the collider out",
-        length(*.depth)
+        "{name} is {} inside collider {collider} at joint {joint}, {}; move it out, or leave the collider out",
+        length(*.depth),
+        match root {
+            Some(away) => format!("but begins {} outside: it is not rooted there", length(*away)),
+            None => "where it has already come out of it".into(),
+        }
     )]
     Inside {
         /// The fibre.
@@ -90,6 +109,8 @@ pub enum RodSceneError {
         collider: usize,
         /// How deep \[m\].
         depth: f64,
+        /// How far its root is outside, where it is not rooted in it \[m\].
+        root: Option<f64>,
     },
 }
 
@@ -231,8 +252,12 @@ fn no_nodes(rods: &[LoadedRod], what: &'static str) -> Result<(), RodSceneError>
 /// Rods at rest on colliders and each other.
 #[derive(Clone, Debug)]
 pub struct RodRest {
-    /// The rods of the scene.
-    pub loaded: Vec<LoadedRod>,
+    /// Name of each fibre.
+    pub names: Vec<String>,
+    /// Units and axes of what is written of them.
+    pub axes: Axes,
+    /// What was unusual in the files.
+    pub notes: Vec<String>,
     /// Where they are.
     pub assembly: Assembly,
     /// How they got there and what holds them.
@@ -245,7 +270,8 @@ pub struct RodRest {
 const FALL_STEP: f64 = 2e-3;
 
 /// Lets the rods of a scene fall on its colliders (and each other, with `self_contact`) until they rest, finds the equilibrium there,
-/// and watches it for `drift` seconds. Elements are kept as they are given.
+/// and watches it for `drift` seconds. Elements are kept as they are given. Drawn rods and hair begin as drawn, with the nature that holds them there without
+/// contact, as in motion.
 pub fn rest_rods(
     scene: &Scene,
     settings: &SettleSettings,
@@ -255,43 +281,34 @@ pub fn rest_rods(
     if !scene.shells.is_empty() {
         return Err(RodSceneError::Mixed);
     }
-    if !scene.hair.is_empty() {
-        return Err(RodSceneError::OnlyHair);
-    }
-    let loaded = load_rods(scene)?;
-    no_nodes(&loaded, "coming to rest in contact")?;
-    let (mut fibres, mut growths) = (Vec::new(), Vec::new());
-    for (branch, one) in branches(&loaded)?.into_iter().zip(&loaded) {
-        let state = RodState::at_rest(branch.rod.rest());
-        let motion = ClampMotion::default();
-        growths.push(branch.growth);
-        fibres.push(Fibre { rod: branch.rod, state, motion, radius: one.radius });
-    }
-    let step = StepSettings { damping: FIBRE_DAMPING, ..StepSettings::new(FALL_STEP) };
-    let friction = scene.self_contact.map(|own| own.friction);
-    let settings_of = AssemblySettings {
-        step,
-        gravity: scene_gravity(scene),
-        fibre_friction: friction,
-        tolerance: 1e-8,
-        max_sweeps: 1000,
+    let time = Time {
+        step: FALL_STEP,
+        duration: 1.0,
+        frame: None,
+        damping: 0.0,
+        integrator: IntegratorName::ImplicitEuler,
+        newton_steps: None,
     };
+    let SceneFibres { mut assembly, names, notes, .. } = scene_fibres(scene, &time)?;
+    (assembly.settings.tolerance, assembly.settings.max_sweeps) = (1e-8, 1000);
     let failed = |source| RodSceneError::Rod { rod: 0, source };
-    let assembly = Assembly::new(fibres, load_colliders(scene)?, settings_of).map_err(failed)?;
-    let mut assembly = assembly.grown(&growths).map_err(failed)?;
-    outside(&assembly, |f| format!("rod {f}"))?;
     let settled = assembly.settle(settings, watch).map_err(failed)?;
     let goes_on = |_: f64| watch(settled.steps, 0.0);
     let drift =
         if drift > 0.0 { assembly.drift_watched(drift, &goes_on).map_err(failed)? } else { None };
-    Ok(RodRest { loaded, assembly, settled, drift })
+    Ok(RodRest { names, axes: scene.own_axes(), notes, assembly, settled, drift })
+}
+
+/// Whether a scene has fibres that are only drawn: hair, or rods without length and clamp.
+pub fn has_drawn(scene: &Scene) -> bool {
+    !scene.hair.is_empty() || scene.rods.iter().any(|rod| !is_described(rod))
 }
 
 /// Refuses fibres that go through colliders.
 fn outside(assembly: &Assembly, name: impl Fn(usize) -> String) -> Result<(), RodSceneError> {
     assembly.overlap().map_or(Ok(()), |o| {
-        let (joint, collider, depth) = (o.joint, o.collider, o.depth);
-        Err(RodSceneError::Inside { name: name(o.fibre), joint, collider, depth })
+        let (joint, collider, depth, root) = (o.joint, o.collider, o.depth, o.root);
+        Err(RodSceneError::Inside { name: name(o.fibre), joint, collider, depth, root })
     })
 }
 
@@ -322,6 +339,17 @@ pub struct RodInversion {
     pub fit: Fit,
     /// Its natural curvatures and the certificate.
     pub result: FibreInversion,
+    /// Where it grows from another, by its place among all.
+    pub growth: Option<Growth>,
+}
+
+impl RodInversion {
+    /// Part of the length of what bears it at which it grows.
+    pub fn grows_at(&self, all: &[Self]) -> Option<f64> {
+        let growth = self.growth?;
+        let rod = &all.get(growth.parent)?.fit.rod;
+        Some(rod.lengths()[..growth.joint].iter().sum::<f64>() / rod.length())
+    }
 }
 
 /// Finds the natural shapes for which the drawn fibres of a scene (`curve` of a rod, `strands` of hair) are
@@ -337,19 +365,98 @@ pub fn invert_rods(scene: &Scene) -> Result<(Vec<RodInversion>, Vec<String>), Ro
 }
 
 fn invert_all(fibres: Vec<DrawnFibre>, gravity: Vec3) -> Result<Vec<RodInversion>, RodSceneError> {
-    let one = |rod: usize| {
+    let fit_one = |rod: usize| {
         let drawn = &fibres[rod];
-        let solve = || {
-            let fit = fit(&drawn.curve, drawn.section, drawn.d1, &drawn.settings)?;
-            let loads = Loads::weight(&drawn.section, gravity);
-            let result = invert_fibre(&fit.rod, &fit.q, &loads)?;
-            Ok((fit, result))
-        };
-        solve().map_err(|source| RodSceneError::Rod { rod, source })
+        fit(&drawn.curve, drawn.section, drawn.d1, &drawn.settings)
+            .map_err(|source| RodSceneError::Rod { rod, source })
+    };
+    let fits = try_map(fibres.len(), 1, fit_one)?;
+    if fibres.iter().any(|f| f.parent.is_some()) {
+        return invert_grown(fibres, fits, gravity);
+    }
+    let one = |rod: usize| {
+        let loads = Loads::weight(&fibres[rod].section, gravity);
+        invert_fibre(&fits[rod].rod, &fits[rod].q, &loads)
+            .map_err(|source| RodSceneError::Rod { rod, source })
     };
     let results = try_map(fibres.len(), 1, one)?;
-    let together = |(drawn, (fit, result))| RodInversion { drawn, fit, result };
-    Ok(fibres.into_iter().zip(results).map(together).collect())
+    let together = |((drawn, fit), result)| RodInversion { drawn, fit, result, growth: None };
+    Ok(fibres.into_iter().zip(fits).zip(results).map(together).collect())
+}
+
+/// How far from what bears it a drawn rod may begin, in radii of that; it is moved there.
+const BEGINS_WITHIN: f64 = 2.0;
+
+/// Drawn rods of which some grow from others: each is put where it grows, and what bears it is cut there.
+fn invert_grown(
+    fibres: Vec<DrawnFibre>,
+    mut fits: Vec<Fit>,
+    gravity: Vec3,
+) -> Result<Vec<RodInversion>, RodSceneError> {
+    let failed = |rod: usize| move |source| RodSceneError::Rod { rod, source };
+    let mut growths: Vec<Option<Growth>> = vec![None; fibres.len()];
+    for bearer in 0..fibres.len() {
+        let grows = |(f, drawn): (usize, &DrawnFibre)| {
+            drawn.parent.filter(|p| p.0 == bearer).map(|p| (f, p.1))
+        };
+        let borne: Vec<(usize, Option<f64>)> =
+            fibres.iter().enumerate().filter_map(grows).collect();
+        let whole = fits[bearer].rod.length();
+        let places: Vec<f64> = borne
+            .iter()
+            .map(|(f, at)| {
+                let begins = fibres[*f].curve.at(0.0).0;
+                at.map_or_else(|| nearest(&fits[bearer], &begins), |part| part * whole)
+            })
+            .collect();
+        let (cut, joints) = fits[bearer].cut(&places).map_err(failed(bearer))?;
+        fits[bearer] = cut;
+        let (rod, q) = (&fits[bearer].rod, &fits[bearer].q);
+        let stations = rod.stations(q, &places);
+        for (((f, _), joint), station) in borne.iter().zip(joints).zip(stations) {
+            let clamp = *fits[*f].rod.clamp();
+            let away = (clamp.position - station.position).norm();
+            let near = BEGINS_WITHIN * fibres[bearer].radius.max(fibres[*f].radius);
+            if away > near {
+                let (rod, parent, along) = (*f, bearer, station.s);
+                return Err(RodSceneError::Apart { rod, parent, away, along });
+            }
+            let turn = toile_rod::straightened(&(station.frame.transpose() * clamp.frame));
+            growths[*f] = Some(Growth { parent: bearer, joint, turn });
+            // Children of this one are looked for where it will be.
+            fits[*f].rod.set_clamp(Clamp { position: station.position, ..clamp });
+        }
+    }
+    let branch =
+        |(fit, growth): (&Fit, &Option<Growth>)| Branch { rod: fit.rod.clone(), growth: *growth };
+    let tree = Tree::new(fits.iter().zip(&growths).map(branch).collect()).map_err(failed(0))?;
+    let q: Vec<Vec3> = fits.iter().flat_map(|fit| fit.q.iter().copied()).collect();
+    let results = invert_tree(&tree, &q, &gravity).map_err(failed(0))?;
+    let together =
+        |(((drawn, mut fit), result), growth): (((DrawnFibre, Fit), FibreInversion), _)| {
+            fit.rod.set_clamp(*result.rod.clamp());
+            (fit.error_max, fit.error_rms) = distances(&drawn.curve, &fit.rod, &fit.q);
+            RodInversion { drawn, fit, result, growth }
+        };
+    Ok(fibres.into_iter().zip(fits).zip(results).zip(growths).map(together).collect())
+}
+
+/// Arclength at which a fitted rod is nearest to a point \[m\].
+fn nearest(fit: &Fit, point: &Vec3) -> f64 {
+    let length = fit.rod.length();
+    let away = |s: f64| (fit.rod.stations(&fit.q, &[s])[0].position - point).norm();
+    let count = 20 * fit.rod.lengths().len();
+    let stations = fit.rod.equal_stations(&fit.q, count + 1);
+    let by = |s: &Station| (s.position - point).norm();
+    let first = stations.iter().min_by(|a, b| by(a).total_cmp(&by(b))).map_or(0.0, |s| s.s);
+    let step = length / count as f64;
+    let (mut low, mut high) = ((first - step).max(0.0), (first + step).min(length));
+    // By thirds: the distance has one least value in so short a stretch.
+    for _ in 0..60 {
+        let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
+        if away(a) < away(b) { high = b } else { low = a }
+    }
+    0.5 * (low + high)
 }
 
 /// Contacts of drawn fibres, and how they hold them.
@@ -403,6 +510,10 @@ pub fn invert_contacts(
     let mut assembly =
         Assembly::new(fibres.iter().map(one).collect(), load_colliders(scene)?, settings)
             .map_err(failed)?;
+    let growths: Vec<Option<Growth>> = fibres.iter().map(|f| f.growth).collect();
+    if growths.iter().any(Option::is_some) {
+        assembly = assembly.grown(&growths).map_err(failed)?;
+    }
     let notes = roots_inside(&assembly);
     let thinnest = fibres.iter().map(|f| f.drawn.radius).fold(f64::INFINITY, f64::min);
     let closing = assembly.close_gaps(MEANT * thinnest).map_err(failed)?;
@@ -418,6 +529,8 @@ pub fn invert_contacts(
     }
     for (fibre, held) in fibres.iter_mut().zip(&assembly.fibres) {
         fibre.fit.q.clone_from(&held.state.q);
+        fibre.fit.rod.set_clamp(*held.rod.clamp());
+        fibre.result.rod.set_clamp(*held.rod.clamp());
         (fibre.fit.error_max, fibre.fit.error_rms) =
             distances(&fibre.drawn.curve, &fibre.fit.rod, &fibre.fit.q);
     }
@@ -484,6 +597,28 @@ fn described(scene: &Scene) -> Result<(Scene, Vec<usize>), RodSceneError> {
     Ok((described, places))
 }
 
+/// The scene with those of its rods that are only drawn.
+fn only_drawn(scene: &Scene) -> Result<Scene, RodSceneError> {
+    let places: Vec<usize> =
+        (0..scene.rods.len()).filter(|i| !is_described(&scene.rods[*i])).collect();
+    let mut drawn = scene.clone();
+    drawn.rods.retain(|rod| !is_described(rod));
+    for (i, rod) in places.iter().zip(&mut drawn.rods) {
+        let Some(parent) = &mut rod.parent else { continue };
+        let bearer = parent.rod as usize;
+        match places.iter().position(|p| *p == bearer) {
+            Some(place) => parent.rod = place as u32,
+            None if bearer < *i => {
+                let what = format!("rod {i} is drawn and grows from rod {bearer}, which is not");
+                let help = "draw all rods of a tree, or none";
+                return Err(scene.error_at(&format!("rod[{i}].parent"), what, help).into());
+            }
+            None => {}
+        }
+    }
+    Ok(drawn)
+}
+
 /// Where a rod of a scene begins.
 #[derive(Clone, Debug)]
 pub struct RodLine {
@@ -513,9 +648,8 @@ pub fn rod_lines(scene: &Scene) -> Result<Vec<RodLine>, RodSceneError> {
             out[*place] = Some(RodLine { points, radius: one.radius });
         }
     }
-    let mut drawn = scene.clone();
+    let mut drawn = only_drawn(scene)?;
     drawn.hair.clear();
-    drawn.rods.retain(|rod| !is_described(rod));
     let strands = load_drawn(&drawn)?.0;
     let slots = out.iter_mut().filter(|line| line.is_none());
     for (slot, fibre) in slots.zip(strands) {
@@ -545,11 +679,11 @@ pub(crate) fn scene_fibres(scene: &Scene, time: &Time) -> Result<SceneFibres, Ro
         growths.push(branch.growth);
         add(format!("rod {rod}"), branch.rod, q, loaded.radius, loaded.friction);
     }
-    let mut drawn = scene.clone();
-    drawn.rods.retain(|rod| !is_described(rod));
-    let (strands, mut notes) = load_drawn(&drawn)?;
+    let (strands, mut notes) = load_drawn(&only_drawn(scene)?)?;
+    let first = growths.len();
     for found in invert_all(strands, gravity)? {
         let (radius, mu) = (found.drawn.radius, found.drawn.friction);
+        growths.push(found.growth.map(|g| Growth { parent: first + g.parent, ..g }));
         add(found.drawn.name, found.result.rod, found.fit.q, radius, mu);
     }
     let settings = AssemblySettings {

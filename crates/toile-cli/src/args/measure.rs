@@ -114,6 +114,8 @@ pub(crate) enum Task {
     Random,
     /// The friction kernel on a sheet of n × n contacts to 1e-6: one JSON line per solver.
     Friction,
+    /// One rod: its step in linear time beside the dense one, by elements, and two fits to a curve: one JSON line each.
+    Rods,
     /// Hair falls on a head and settles: contacts, sweeps, residual and time per step, one JSON line per 50 ms.
     Hair,
     /// Natures and contact forces of hair drawn on a head, found and watched for a second: one JSON line.

@@ -168,7 +168,7 @@ numbers, .hair, .tfx), and write
   rest.obj              their natural shapes
   rod_0.csv …           s,x,y,z and the frame at 21 stations (the first 100 fibres)
   natural_0.csv …       natural curvatures s,k1,k2,twist
-  inverted.toml         a scene whose drape is the drawn shape (super-clothoids)
+  inverted.toml         a scene whose drape is the drawn shape (super-clothoids that touch nothing)
   certificate.json      forces, stability, distance from the drawing, verdict and reason
 
 Ctrl-C stops after the current step and writes the best so far; a second one stops at once.

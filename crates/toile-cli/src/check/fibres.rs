@@ -7,6 +7,7 @@ use toile::contact::PlacedCollider;
 use toile::geometry::Vec3;
 use toile::io::{Axes, HairTable, RodTable, Scene, Strands, load_rods, read_strands};
 use toile::num::words::length;
+use toile::rod::rooted_within;
 use toile::{RodLine, rod_lines};
 
 use super::findings::Report;
@@ -234,22 +235,28 @@ fn among(lines: &Lines<'_>, radii: &[f64], colliders: &[PlacedCollider<'_>], rep
     let (mut under, mut buried, mut through, mut into) = (vec![], vec![], vec![], vec![]);
     let mut upside = 0;
     let (mut deepest, mut farthest) = (0.0f64, 0.0f64);
-    for (i, (line, radius)) in points.iter().zip(radii).enumerate().filter(|(_, l)| l.0.len() > 1) {
+    for (i, (line, radius)) in points.iter().zip(radii).enumerate() {
+        if line.len() < 2 || long(line) == 0.0 {
+            continue;
+        }
         let (mut near, mut tip) = (f64::INFINITY, f64::INFINITY);
         for collider in colliders {
             let away = |p: &Vec3| collider.query(p).distance - collider.gap();
             let first = away(&line[0]);
             near = near.min(first);
             tip = tip.min(away(&line[line.len() - 1]));
-            // As in motion: joints from the clamp on may begin inside.
+            // As in motion: joints from the clamp on may begin inside, where it is rooted.
             let covered = line[1..].iter().take_while(|p| away(p) < 0.5 * radius).count();
+            let rooted = first <= rooted_within(*radius, long(line));
+            if covered > 0 && !rooted {
+                into.push(i);
+                continue;
+            }
             if covered + 1 == line.len() {
                 buried.push(i);
                 continue;
             }
-            if covered > 0 && first > 2.0 * radius {
-                into.push(i);
-            } else if first < -radius || covered > 0 {
+            if first < -radius || covered > 0 {
                 under.push(i);
             }
             let deep = line[covered + 1..].iter().map(|p| -away(p)).fold(0.0, f64::max);
@@ -280,9 +287,8 @@ fn among(lines: &Lines<'_>, radii: &[f64], colliders: &[PlacedCollider<'_>], rep
         ));
     }
     if !into.is_empty() {
-        report.warning(format!(
-            "{} {what}(s) start outside a collider and go into it with their next points ({}): up to where they come out they do not touch it; \
-             put the roots on it, or turn the {what}s outwards",
+        report.error(format!(
+            "{} {what}(s) start outside a collider and go into it with their next points ({}): put the roots on it, or turn the {what}s outwards",
             into.len(),
             some(&into)
         ));

@@ -71,3 +71,24 @@ fn random_scenes_are_watched_and_only_faulty_ones_are_kept() {
     let kept = std::fs::read_dir(folder.0.join("kept")).unwrap().count() as u64;
     assert_eq!((kept, code(&output)), (faults, i32::from(faults > 0)), "{}", said(&output));
 }
+
+/// The recursion takes the dense step, and leaves it far behind.
+#[test]
+fn steps_of_rods_are_measured_against_the_dense_one() {
+    let folder = Folder::new();
+    let output = toile(&folder, &["bench", "rods", "--n", "100"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let lines: Vec<serde_json::Value> = String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(|l| serde_json::from_str(l).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    for line in &lines[..2] {
+        assert!(line["difference"].as_f64().unwrap() < 1e-10, "{line}");
+        assert!(line["gain"].as_f64().unwrap() > 5.0, "{line}");
+    }
+    for line in &lines[2..] {
+        assert!(line["error"].as_f64().unwrap() < 1e-3, "{line}");
+    }
+}

@@ -296,6 +296,9 @@ fn hair_of_all_sorts_is_answered_in_words() {
         ),
         ("v 0 0 0.15\nv 0.01 0 0.05\nv 0 0 -0.2\nl 1 2 3\n", "simulate", 2, "inside collider 0"),
         ("v 0 0 0.15\nv 0.01 0 0.05\nv 0 0 -0.2\nl 1 2 3\n", "invert", 2, "inside collider 0"),
+        // Begun outside, they are not rooted where they go in.
+        ("v 0 0 0.11\nv 0 0 0.05\nv 0 0 -0.09\nl 1 2 3\n", "simulate", 2, "not rooted there"),
+        ("v 0 0 0.11\nv 0 0 0.05\nv 0 0 -0.09\nl 1 2 3\n", "invert", 2, "not rooted there"),
         ("v 0 0 0.05\nv 0 0 0.06\nv 0.01 0 0.065\nl 1 2 3\n", "simulate", 0, "never touch it"),
         (
             "v 0 0 0.15\nv 0.02 0 0.2\nl 1 2\nv 0 0 0.15\nv 0.02 0 0.2\nl 3 4\n",

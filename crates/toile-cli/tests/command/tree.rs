@@ -108,11 +108,24 @@ clamp = { position = [0, 0, 0], d1 = [1, 0, 0], d2 = [0, -1, 0], d3 = [0, 0, -1]
         moved = moved.max(apart(a, b));
     }
     assert!(moved > 0.01, "{moved}");
-    let floor = "[[collider]]\nplane = { point = [0, 0, -0.1], normal = [0, 0, 1] }\n";
+    // On a floor it lies as a rod of clothoids does.
+    let floor = "[[collider]]\nplane = { point = [0, 0, -0.1], normal = [0, 0, 1] }\nfriction = 0.4\ngap = 0.0\n";
     folder.write("floor.toml", &format!("{curl}{floor}"));
-    let output = toile(&folder, &["drape", "floor.toml", "--out", "floor"]);
-    let text = said(&output);
-    assert!(code(&output) == 2 && text.contains("coming to rest in contact"), "{text}");
+    let smooth = curl.replace("\"discrete\"", "\"super-clothoid\"");
+    folder.write("smooth.toml", &format!("{smooth}{floor}"));
+    let [nodes, clothoids] = ["floor", "smooth"].map(|name| {
+        let scene = format!("{name}.toml");
+        let output = toile(&folder, &["drape", &scene, "--out", name, "--drift", "0.2"]);
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        let rows = fs::read_to_string(folder.0.join(name).join("rod_0.csv")).unwrap();
+        let point = |l: &str| -> [f64; 3] {
+            let mut cells = l.split(',').skip(1).map(|c| c.parse().unwrap());
+            std::array::from_fn(|_| cells.next().unwrap())
+        };
+        rows.lines().skip(1).map(point).collect::<Vec<_>>()
+    });
+    let off = nodes.iter().zip(&clothoids).map(|(a, b)| apart(a, b)).fold(0.0, f64::max);
+    assert!(off < 0.02 * 0.3 && nodes[20][2] < -0.09, "{off}: {:?}", nodes[20]);
     folder.write("strand.obj", "v 0 0 0\nv 0 0 -0.1\nv 0 0 -0.2\nl 1 2 3\n");
     let hair = "[[hair]]\nstrands = \"strand.obj\"\nmodel = \"discrete\"\nbending_stiffness = [1e-6, 1e-6]\n\
                 twisting_stiffness = 7e-7\nlinear_density = 2e-5\n";
@@ -120,4 +133,92 @@ clamp = { position = [0, 0, 0], d1 = [1, 0, 0], d2 = [0, -1, 0], d3 = [0, 0, -1]
     let output = toile(&folder, &["invert", "hair.toml", "--out", "hair"]);
     let text = said(&output);
     assert!(code(&output) == 2 && text.contains("not fitted by nodes"), "{text}");
+}
+
+/// The points of a rod as it was draped, as a file of one polyline.
+fn drawn(folder: &Folder, rod: usize) {
+    let rows = fs::read_to_string(folder.0.join(format!("rest/rod_{rod}.csv"))).unwrap();
+    let mut text = String::new();
+    for line in rows.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        text += &format!("v {} {} {}\n", cells[1], cells[2], cells[3]);
+    }
+    let numbers: Vec<String> = (1..rows.lines().count()).map(|i| i.to_string()).collect();
+    folder.write(&format!("rod_{rod}.obj"), &format!("{text}l {}\n", numbers.join(" ")));
+}
+
+const DRAWN: &str = r#"
+[[rod]]
+elements = 12
+bending_stiffness = [5e-7, 5e-7]
+twisting_stiffness = 3.5e-7
+linear_density = 2e-5
+curve = "rod_0.obj"
+
+[[rod]]
+elements = 8
+bending_stiffness = [3e-7, 3e-7]
+twisting_stiffness = 2e-7
+linear_density = 2e-5
+curve = "rod_1.obj"
+parent = { rod = 0 }
+"#;
+
+/// A drawn tree: natures that hold it, free and on a floor; draped, the free one comes back; a bough that begins elsewhere is refused, and so is a tree
+/// that is drawn in part.
+#[test]
+fn a_drawn_tree_is_inverted() {
+    let folder = Folder::new();
+    let (rods, ground) = TREE.split_at(TREE.find("[[collider]]").unwrap());
+    for (name, floor) in [("free", ""), ("lying", ground)] {
+        folder.write("tree.toml", &format!("{rods}{floor}"));
+        let args = ["drape", "tree.toml", "--out", "rest", "--stations", "81"];
+        let output = toile(&folder, &args);
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        (0..2).for_each(|rod| drawn(&folder, rod));
+        folder.write("drawn.toml", &format!("{DRAWN}{floor}"));
+        let output = toile(&folder, &["invert", "drawn.toml", "--out", name]);
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        let certificate: serde_json::Value = serde_json::from_slice(
+            &fs::read(folder.0.join(name).join("certificate.json")).unwrap(),
+        )
+        .unwrap();
+        assert!(certificate["residual"].as_f64().unwrap() < 1e-9, "{certificate}");
+        assert!(certificate["target_error_max"].as_f64().unwrap() < 1e-4, "{certificate}");
+        if floor.is_empty() {
+            let scene = folder.0.join("free/inverted.toml");
+            let scene = scene.to_str().unwrap();
+            let output = toile(&folder, &["drape", scene, "--out", "back", "--stations", "81"]);
+            assert_eq!(code(&output), 0, "{}", said(&output));
+            for rod in 0..2 {
+                let tip = |place: &str| -> Vec<f64> {
+                    let path = folder.0.join(place).join(format!("rod_{rod}.csv"));
+                    let text = fs::read_to_string(path).unwrap();
+                    let last = text.lines().last().unwrap().to_string();
+                    last.split(',').skip(1).take(3).map(|c| c.parse().unwrap()).collect()
+                };
+                let (a, b) = (tip("rest"), tip("back"));
+                let off = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+                assert!(off < 1e-4, "rod {rod}: {a:?} {b:?}");
+            }
+        } else {
+            assert!(certificate["drift"].as_f64().unwrap() < 1e-4, "{certificate}");
+            assert!(certificate["contacts"].as_u64().unwrap() >= 2, "{certificate}");
+        }
+    }
+    let refused = |scene: &str, what: &str| {
+        folder.write("bad.toml", scene);
+        let output = toile(&folder, &["invert", "bad.toml", "--out", "bad"]);
+        let text = said(&output);
+        assert!(code(&output) == 2 && text.contains(what), "{text}");
+    };
+    refused(&DRAWN.replace("{ rod = 0 }", "{ rod = 1 }"), "which is not before it");
+    refused(
+        &DRAWN.replace("{ rod = 0 }", "{ rod = 0, at = 0.1 }"),
+        "draw its first point on that rod",
+    );
+    refused(&DRAWN.replace("curve = \"rod_0.obj\"", ""), "has no `length`");
+    folder.write("bad.toml", &rods.replace("at = 0.5, ", ""));
+    let output = toile(&folder, &["drape", "bad.toml", "--out", "bad"]);
+    assert!(code(&output) == 2 && said(&output).contains("`at` is missing"), "{}", said(&output));
 }

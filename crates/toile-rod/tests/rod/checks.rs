@@ -1,9 +1,9 @@
 //! Checks of the literature that stand for themselves: see the table in the book.
 
 use toile_rod::{
-    Clamp, ClampMotion, Loads, Mat3, Model, NaturalCurvature, Rod, RodState, Section, StepSettings,
-    Vec3, acceleration, hessian, invert_fibre, mass_matrix, natural_curvature_at, stability_margin,
-    step,
+    Clamp, ClampMotion, Curve, FitSettings, Loads, Mat3, Model, NaturalCurvature, Rod, RodState,
+    Section, StaticSettings, StepSettings, Vec3, acceleration, equilibrium, fit, hessian,
+    invert_fibre, least_energy_turn, mass_matrix, natural_curvature_at, stability_margin, step,
 };
 
 const UNIT: Section =
@@ -149,4 +149,81 @@ fn natures_depend_on_the_frame_only_where_the_section_does() {
     assert!(a.1 && b.1 && (a.0 - b.0).norm() < 2e-4, "{:e}", (a.0 - b.0).norm());
     let (a, b) = (tip(flat, 0.0), tip(flat, 1.5));
     assert!(!a.1 && (a.0 - b.0).norm() > 0.02, "{:e}", (a.0 - b.0).norm());
+}
+
+/// Curvatures seen from a frame that is turned by φ, which changes at a rate.
+fn turned(k: Vec3, phi: f64, rate: f64) -> Vec3 {
+    let (s, c) = phi.sin_cos();
+    Vec3::new(k.x * c + k.y * s, k.y * c - k.x * s, k.z + rate)
+}
+
+/// Where a flat curl hangs, its section is turned about its centreline as the balance of moments about the tangent says: from the centreline
+/// and the nature alone the frame is found again, whatever frame one starts from, at the second order.
+#[test]
+fn an_equilibrium_is_turned_as_the_frame_law_says() {
+    let section = Section { bending_stiffness: [1.0, 2.5], twisting_stiffness: 0.7, ..UNIT };
+    let natural = NaturalCurvature::polynomials([vec![2.0, 1.0], vec![-0.7], vec![1.5]]);
+    let loads = Loads::weight(&section, Vec3::new(0.0, 0.0, -6.0));
+    let rod = Rod::new(Model::SuperClothoid, 160, 1.0, section, along_x()).unwrap();
+    let rod = rod.with_natural_curvature(&natural).unwrap();
+    let found = equilibrium(&rod, &loads, &StaticSettings::default()).unwrap();
+    assert!(found.certificate.certified, "{}", found.certificate.reason);
+    let phi = |s: f64| 0.8 * (2.0 * s).sin() + 0.5 * s * s;
+    let rate = |s: f64| 1.6 * (2.0 * s).cos() + s;
+    let along = |s: f64| turned(rod.curvature(&found.q, s), phi(s), rate(s));
+    let off = [100, 200].map(|pieces| {
+        let framing = least_energy_turn(&section, 1.0, pieces, along, |s| natural.at(s)).unwrap();
+        assert!(framing.converged, "{} steps", framing.steps);
+        let away = |(i, t): (usize, &f64)| (t + phi(i as f64 / pieces as f64)).abs();
+        framing.theta.iter().enumerate().map(away).fold(0.0, f64::max)
+    });
+    let order = (off[0] / off[1]).log2();
+    assert!(off[1] < 3e-5 && (1.8..2.2).contains(&order), "{off:?}: {order}");
+}
+
+/// Round and straight by nature, a fibre follows the frame that does not twist; wound as a helix with another uniform nature, its turn is a pendulum:
+/// ½ K₃ θ′² less the energy of bending is the same all along.
+#[test]
+fn the_frame_law_knows_bishops_frame_and_the_pendulum() {
+    let bend = |s: f64| Vec3::new(2.0 + s, (3.0 * s).sin(), 1.3 * s.cos());
+    let framing = least_energy_turn(&UNIT, 1.0, 400, bend, |_| Vec3::zeros()).unwrap();
+    let twist = |i: usize| {
+        let middle = (i as f64 + 0.5) / 400.0;
+        (framing.theta[i + 1] - framing.theta[i]) * 400.0 + 1.3 * middle.cos()
+    };
+    let most = (0..400).map(|i| twist(i).abs()).fold(0.0, f64::max);
+    assert!(framing.converged && most < 1e-5, "{most:e}");
+    let (helix, nature) = (Vec3::new(3.0, 0.0, 1.0), Vec3::new(1.0, 2.0, 2.5));
+    let n = 2000;
+    let framing = least_energy_turn(&UNIT, 2.0, n, |_| helix, |_| nature).unwrap();
+    let h = 2.0 / n as f64;
+    let kept = |i: usize| {
+        let rate = (framing.theta[i + 1] - framing.theta[i]) / h;
+        let k = turned(helix, 0.5 * (framing.theta[i] + framing.theta[i + 1]), 0.0) - nature;
+        (0.5 * rate * rate, 0.5 * (k.x * k.x + k.y * k.y))
+    };
+    let all: Vec<(f64, f64)> = (0..n).map(kept).collect();
+    let level = |(kinetic, bent): &(f64, f64)| kinetic - bent;
+    let spread = all.iter().map(|p| (level(p) - level(&all[0])).abs()).fold(0.0, f64::max);
+    let swing = all.iter().map(|p| p.0).fold(0.0, f64::max);
+    assert!(framing.converged && spread < 1e-4 * swing && swing > 0.5, "{spread:e} of {swing}");
+    // At the tip nothing twists it.
+    let tip = (framing.theta[n] - framing.theta[n - 1]) / h + helix.z - nature.z;
+    assert!(tip.abs() < 5.0 * h, "{tip:e}");
+}
+
+/// Arcs of helices that are joined without kinks are found again by floating tangents: what is left is that of the drawing, whose tangents
+/// beside a joint are those of a spline across it, and falls with the distance of its points.
+#[test]
+fn helices_are_fitted_by_themselves() {
+    let rod = Rod::new(Model::SuperHelix, 5, 1.0, UNIT, along_x()).unwrap();
+    let q: Vec<Vec3> = (0..5).map(|i| Vec3::new(1.0 + 0.4 * f64::from(i), -0.8, 0.6)).collect();
+    let error = |points: usize| {
+        let points: Vec<Vec3> = rod.equal_stations(&q, points).iter().map(|s| s.position).collect();
+        let curve = Curve::new(&points).unwrap();
+        let settings = FitSettings { elements: 5, model: Model::SuperHelix, noise: 0.0 };
+        fit(&curve, UNIT, Some(Vec3::y()), &settings).unwrap().error_max
+    };
+    let (coarse, fine) = (error(501), error(2001));
+    assert!(fine < 1e-5 && (3.5..4.5).contains(&(coarse / fine)), "{coarse:e} {fine:e}");
 }

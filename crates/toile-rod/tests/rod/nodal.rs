@@ -151,5 +151,30 @@ fn nodes_come_to_rest_on_the_floor() {
     }
     assert_eq!(nodes.checkpoint(), again.checkpoint());
     assert!(nodes.invert(&Prior::Shape).is_err());
-    assert!(nodes.settle(&SettleSettings::default(), &|_, _| true).is_err());
+    // From there Newton's method brings both to round-off, and what holds the one holds the other.
+    let settings = SettleSettings::default();
+    let (mut nodes, mut clothoids) = (nodes, clothoids);
+    let found = nodes.settle(&settings, &|_, _| true).unwrap();
+    let other = clothoids.settle(&settings, &|_, _| true).unwrap();
+    assert!(found.certified && other.certified, "{}; {}", found.reason, other.reason);
+    assert!(found.certificates[0].residual < 1e-9, "{:?}", found.certificates);
+    let carried = |s: &toile_rod::Settled| s.contacts.iter().map(|c| c.force.z).sum::<f64>();
+    let (a, b) = (carried(&found), carried(&other));
+    assert!((a / b - 1.0).abs() < 0.05, "{a:e} {b:e} N");
+    assert!(nodes.drift(0.2).unwrap() < 1e-6);
+}
+
+/// Without its floor the same shape is none in which nodes rest: the certificate is not blind to contact forces.
+#[test]
+fn nodes_do_not_rest_on_nothing() {
+    let straight = spec(NaturalCurvature::default());
+    let step = StepSettings { damping: 2e-3, drag: 2.0, ..StepSettings::new(2e-3) };
+    let still = ClampMotion::default();
+    let mut scene = scene(&straight, 12, true, still, DOWN, step, vec![]);
+    let short = SettleSettings { max_steps: 3, ..SettleSettings::default() };
+    let found = scene.settle(&short, &|_, _| true).unwrap();
+    // Newton's method may still find where it hangs; then it has moved there.
+    let hangs = straight.discrete_equilibrium(12, DOWN, 1000).unwrap();
+    let apart = (scene.points(0)[12] - hangs.positions[12]).norm();
+    assert!(!found.certified || apart < 1e-6, "{}: {apart:e} m", found.reason);
 }

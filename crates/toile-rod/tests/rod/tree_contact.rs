@@ -3,8 +3,8 @@
 use toile_cone::Status;
 use toile_contact::{Collider, Shape};
 use toile_rod::{
-    Assembly, AssemblySettings, Clamp, ClampMotion, Fibre, Growth, Mat3, Model, Rod, RodState,
-    Section, SettleSettings, StepSettings, Vec3, energies, turn,
+    Assembly, AssemblySettings, Clamp, ClampMotion, Fibre, Growth, Mat3, Model, Prior, Rod,
+    RodState, Section, SettleSettings, StepSettings, Vec3, energies, turn,
 };
 
 const TWIG: Section = Section {
@@ -138,6 +138,40 @@ fn contacts_of_a_resting_tree_balance_its_weight() {
             }
             assert!((slope - work).abs() < 1e-5 * size, "{model:?}: {slope:e} {work:e} {size:e}");
         }
+    }
+}
+
+/// A bush that lies on a floor, drawn a little above it here and in it there, is brought into contact, and natures and forces that hold it as it then
+/// is are found: it stays for a while of exact friction, and made as drawn it goes.
+#[test]
+fn a_drawn_tree_in_contact_stays() {
+    for model in MODELS {
+        let (fibres, growths) = bush(model, along_x(Vec3::new(0.0, 0.0, 0.03)));
+        let floor = plane(Vec3::z(), 0.4);
+        let scene = Assembly::new(fibres, vec![floor], settings(2e-3, Some(0.4))).unwrap();
+        let mut scene = scene.grown(&growths).unwrap();
+        scene.settle(&SettleSettings::default(), &|_, _| true).unwrap();
+        // Drawn by hand: not quite as it lay.
+        for (f, fibre) in scene.fibres.iter_mut().enumerate() {
+            for (i, q) in fibre.state.q.iter_mut().enumerate() {
+                *q += Vec3::new((1.3 * (i + f) as f64).sin(), 0.0, 0.0) * 1e-2;
+            }
+        }
+        scene.stop();
+        let closing = scene.close_gaps(5e-5).unwrap();
+        assert!(closing.contacts >= 3 && closing.left < 1e-6, "{model:?}: {closing:?}");
+        assert!(closing.moved > 0.0 && closing.moved < 1e-3, "{model:?}: {closing:?}");
+        let found = scene.invert(&Prior::Shape).unwrap();
+        assert!(found.negative_modes == 0 && found.cone_gap == 0.0, "{model:?}");
+        let worst = found.certificates.iter().map(|c| c.residual).fold(0.0, f64::max);
+        assert!(worst < 1e-9, "{model:?}: {worst:e}");
+        let carried: f64 = found.contacts.iter().map(|c| c.force.z).sum();
+        assert!(carried > 0.1 * 2e-5 * 9.81 * 0.48, "{carried:e} N");
+        let drift = scene.held_by(&found).unwrap().drift(0.3).unwrap();
+        assert!(drift < 1e-5, "{model:?}: {drift:e}");
+        let shapes: Vec<_> = scene.fibres.iter().map(|f| f.state.q.clone()).collect();
+        let sag = scene.with_natures(&shapes).unwrap().drift(0.3).unwrap();
+        assert!(sag > 1e-3, "{model:?}: {sag:e}");
     }
 }
 

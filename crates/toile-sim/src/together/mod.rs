@@ -5,6 +5,7 @@
 //! dry friction with the fibres' own contacts ([`toile_rod::OpenStep`]); its solution is the next trial. When the impulses of a trial obey the law
 //! with the velocities that both sides have under them, the step is done. One impulse acts on both, with opposite signs: momentum is kept to the bit.
 
+mod hold;
 mod near;
 mod settle;
 mod yielding;

@@ -1,17 +1,23 @@
 //! Cloth and fibres that come to rest on each other.
 //!
 //! They fall with damping until they are slow, then take ever longer steps from standstill, each of which goes as far as forces that are not
-//! balanced take it and slides only as far as it must. What is left of the balance falls by a factor from step to step, to round-off.
+//! balanced take it and slides only as far as it must. What is left of the balance falls by a factor from step to step. Meanwhile contacts are held now
+//! and then and Newton's method looks for the equilibrium between them (`hold.rs`). Where all forces it ends with lie in their cones and nothing can
+//! fall, and the same is found again after some more steps, that is where they rest; else it is where the next steps begin, in which the rest slides.
+
+use std::collections::HashSet;
 
 use nalgebra::DMatrix;
 use toile_energy::Curvature;
 use toile_geometry::Vec3;
-use toile_rod::{Assembly, FibreContact, Meeting};
+use toile_rod::{Assembly, FibreContact};
 use toile_solve::{Ldlt, SolveError};
 
-use super::{Coupling, Place, TogetherReport, vertex_velocities};
+use super::hold::Stay;
+use super::near::{Place, key};
+use super::{Coupling, TogetherReport, strands, vertex_velocities};
 use crate::SimError;
-use crate::certificate::{CERTIFIED_RESIDUAL, force_unit, residual_n};
+use crate::certificate::CERTIFIED_RESIDUAL;
 use crate::dynamics::{ContactForce, ContactSource, Simulator, StageSettings};
 
 /// How rest is sought.
@@ -34,6 +40,9 @@ pub struct RestSettings {
     /// Whether contacts with the cloth are held where they are after the first few of these: on a round fibre they would roll on, ever so
     /// slowly.
     pub hold: bool,
+    /// Part of the friction that contacts have: the result is judged by all of it, so that forces need not end at the very edge of their
+    /// cones.
+    pub caution: f64,
 }
 
 impl Default for RestSettings {
@@ -47,6 +56,7 @@ impl Default for RestSettings {
             longest_rest: 0.4,
             residual: ENOUGH,
             hold: true,
+            caution: 1.0,
         }
     }
 }
@@ -73,10 +83,25 @@ pub struct Rested {
     pub negative_modes: Option<usize>,
     /// Contacts of the fibres that press, with their forces.
     pub contacts: Vec<FibreContact>,
+    /// Those of the cloth with colliders and itself.
+    pub own: Vec<ContactForce>,
+    /// Whether the equilibrium was found with contacts held.
+    pub held: bool,
     /// Whether a fibre goes through the cloth.
     pub through: bool,
     /// Whether it was to stop.
     pub stopped: bool,
+}
+
+/// What contacts that are held lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Held {
+    /// All forces lie in their cones.
+    Rests,
+    /// Not all do.
+    Slides,
+    /// Nothing.
+    Not,
 }
 
 /// First step from standstill \[s\].
@@ -94,8 +119,17 @@ const NO_BETTER: usize = 25;
 const NO_BETTER_NEEDED: usize = 4;
 /// Steps from standstill after which contacts may be held.
 const HELD_AFTER: usize = 3;
+/// Steps from standstill before contacts are held for Newton's method, and how many more, over those so far, where it has not ended.
+const FIRST_TRY: usize = 2;
+const MORE_TRIES: f64 = 0.5;
 /// Rows of contacts up to which ways to fall are counted.
 const MOST_ROWS: usize = 1200;
+/// Part of the radius of the thinnest fibre by which it may be nearer to the cloth than it should.
+const CLOSE: f64 = 0.1;
+/// How far two equilibria between held contacts, with steps from standstill between them, may be apart to be one, over the size of the cloth.
+const AGREES: f64 = 2e-5;
+/// How far into something a place may be that is not held, over the size of the cloth.
+const SUNK: f64 = 1e-5;
 /// Least eigenvalue that counts as one \[1/s²\].
 const LEAST: f64 = 1e-3;
 
@@ -140,6 +174,7 @@ impl Coupling {
         let (mut h, mut longest) = (FIRST, settings.longest_rest);
         let (mut best, mut last, mut since, mut steady) = (f64::INFINITY, f64::INFINITY, 0, 0);
         let mut report = TogetherReport::default();
+        let (mut next_try, mut before) = (FIRST_TRY, None);
         while rested.steps[1] < settings.rests && !rested.stopped {
             cloth.set_velocities(&still);
             fibres.stop();
@@ -157,8 +192,32 @@ impl Coupling {
                 continue;
             }
             report = taken;
+            let contacts = &report.fibres.contacts;
+            let stay = self.stay(cloth, fibres, contacts, settings.caution);
+            let standing = fibres.standing(&stay.grips, 0.0)?;
             [rested.residual, rested.residual_n] =
-                self.balance(cloth, fibres, &report.fibres.contacts)?;
+                stay.balance(cloth.model(), cloth.state(), &standing);
+            rested.stopped = !watch(rested.steps[0] + rested.steps[1], rested.residual);
+            if rested.steps[1] >= next_try {
+                let steps = rested.steps[1];
+                match self.held_to_the_end(cloth, fibres, stay, &mut rested)? {
+                    Held::Rests => {
+                        // What contacts keep too close, or touches anew, the steps between would have moved.
+                        let now = points(cloth, fibres);
+                        let size = AGREES * cloth.model().size(cloth.state());
+                        let near = |(a, b): (&Vec3, &Vec3)| (a - b).norm() <= size;
+                        let agrees = |before: &Vec<Vec3>| before.iter().zip(&now).all(near);
+                        if before.as_ref().is_some_and(agrees) {
+                            break;
+                        }
+                        (rested.held, before) = (false, Some(now));
+                        next_try = steps + FIRST_TRY;
+                        continue;
+                    }
+                    Held::Slides => next_try = steps + FIRST_TRY,
+                    Held::Not => next_try = steps + (MORE_TRIES * steps as f64).ceil() as usize,
+                }
+            }
             since = if rested.residual < best { 0 } else { since + 1 };
             steady = if rested.residual < BETTER * best { 0 } else { steady + 1 };
             // What grows is taken in shorter steps: the weight's own stiffness is not implicit in the fibres.
@@ -166,72 +225,98 @@ impl Coupling {
             h = if grows { (0.5 * h).max(FIRST) } else { (1.5 * h).min(longest.max(FIRST)) };
             longest = (1.2 * longest).min(settings.longest_rest);
             (best, last) = (best.min(rested.residual), rested.residual);
-            rested.stopped = !watch(rested.steps[0] + rested.steps[1], rested.residual);
             let good = rested.residual <= GOOD && steady >= NO_BETTER_NEEDED;
-            if rested.residual <= settings.residual || good || since >= NO_BETTER {
+            // What was found between held contacts is to be found once more.
+            let enough = if before.is_some() { ENOUGH } else { settings.residual };
+            if rested.residual <= enough || good || since >= NO_BETTER {
                 break;
             }
         }
         (self.held, self.whole, self.least) = (None, false, 1);
-        let largest = report.fibres.contacts.iter().map(|c| c.force.norm()).fold(0.0, f64::max);
-        rested.contacts = report.fibres.contacts;
-        rested.contacts.retain(|c| c.force.norm() > 1e-9 * largest);
-        self.judge(cloth, fibres, &mut rested)?;
+        if !rested.held {
+            let contacts = &report.fibres.contacts;
+            let stay = self.stay(cloth, fibres, contacts, settings.caution);
+            self.judge(cloth, fibres, &stay, &mut rested)?;
+        }
         Ok(rested)
     }
 
-    /// What is left of the balance after a step from standstill: relative, and \[N\].
-    fn balance<S: ContactSource>(
-        &self,
+    /// Looks for the equilibrium between contacts that are held. Everything is there afterwards, unless it would fall from there or there is
+    /// none.
+    fn held_to_the_end<S: ContactSource>(
+        &mut self,
+        cloth: &mut Simulator<S>,
+        fibres: &mut Assembly,
+        stay: Stay,
+        rested: &mut Rested,
+    ) -> Result<Held, SimError> {
+        let before = (cloth.keep(), fibres.clone());
+        let Some(stay) = Self::hold(cloth, fibres, stay)? else { return Ok(Held::Not) };
+        let mut found = Rested { held: true, ..rested.clone() };
+        let standing = fibres.standing(&stay.grips, 0.0)?;
+        [found.residual, found.residual_n] = stay.balance(cloth.model(), cloth.state(), &standing);
+        self.judge(cloth, fibres, &stay, &mut found)?;
+        let thinnest = fibres.fibres.iter().map(|f| f.radius).fold(f64::INFINITY, f64::min);
+        let apart = !found.through && found.penetration <= CLOSE * thinnest;
+        if apart && found.negative_modes.is_none_or(|n| n == 0) {
+            if found.cone_gap > CERTIFIED_RESIDUAL || self.sunk(cloth, fibres, &stay)? > 0 {
+                return Ok(Held::Slides);
+            }
+            *rested = found;
+            return Ok(Held::Rests);
+        }
+        cloth.put_back(&before.0);
+        *fibres = before.1;
+        Ok(Held::Not)
+    }
+
+    /// How many places that are not held have sunk into something: motion would push them out.
+    fn sunk<S: ContactSource>(
+        &mut self,
         cloth: &mut Simulator<S>,
         fibres: &Assembly,
-        contacts: &[FibreContact],
-    ) -> Result<[f64; 2], SimError> {
-        cloth.push(pushes(&self.last));
-        let model = cloth.model();
-        let mut left = vec![0.0; model.len()];
-        model.gradient(cloth.state(), &mut left);
-        for own in cloth.contact_forces() {
-            for (v, w) in own.contact.carriers() {
-                let i = model.unknown(model.vertices()[v as usize]);
-                for k in 0..3 {
-                    left[i + k] -= w * own.force[k];
-                }
-            }
-        }
-        let newtons = residual_n(model, &left);
-        cloth.push([]);
-        let unit = force_unit(cloth.model());
-        let standing = fibres.standing(contacts, &held(&self.last), 0.0)?;
-        Ok([(newtons / unit).max(standing.residual), newtons.max(standing.residual_n)])
+        stay: &Stay,
+    ) -> Result<usize, SimError> {
+        let x = cloth.model().positions(cloth.state());
+        let least = -SUNK * cloth.model().size(cloth.state());
+        let mut found = Vec::new();
+        let time = cloth.time();
+        cloth.source_mut().contacts(&x, time, 0.0, &mut found)?;
+        let own: HashSet<_> = stay.own.iter().map(|f| f.contact.key).collect();
+        let sunk = found.iter().filter(|c| c.gap < least && !own.contains(&c.key)).count();
+        let held: HashSet<_> = stay.places.iter().map(key).collect();
+        let open = fibres.open()?;
+        let strands = strands(fibres, &self.friction, &open, None);
+        let still = vec![Vec3::zeros(); x.len()];
+        let near = self.near.find(&strands, &x, &still, 0.0, &|p| held.contains(&key(p)));
+        let deep = |p: &&Place| p.meeting.gap < least && !held.contains(&key(p));
+        Ok(sunk + near.iter().filter(deep).count())
     }
 
     fn judge<S: ContactSource>(
         &mut self,
         cloth: &mut Simulator<S>,
         fibres: &Assembly,
+        stay: &Stay,
         rested: &mut Rested,
     ) -> Result<(), SimError> {
         let (depth, pierced) = self.depth(cloth, fibres)?;
         (rested.penetration, rested.through) = (depth, pierced.is_some());
-        let own =
-            cloth.contact_forces().iter().map(|c| (c.force, c.contact.normal, c.contact.friction));
-        let theirs = rested.contacts.iter().map(|c| (c.force, c.normal, c.friction));
-        let all: Vec<(Vec3, Vec3, f64)> = own.chain(theirs).collect();
-        let largest = all.iter().map(|c| c.0.norm()).fold(0.0, f64::max);
-        rested.cone_margin = 1.0;
-        for (force, normal, friction) in all {
-            let (mu, n) = (friction, force.dot(&normal));
-            let t = (force - normal * n).norm();
-            rested.cone_gap = rested.cone_gap.max((t - mu * n).max(-n).max(0.0) / largest);
-            if n > 1e-9 * largest && mu > 0.0 {
-                rested.cone_margin = rested.cone_margin.min(1.0 - t / (mu * n));
+        let largest = stay.forces().map(|f| f.force.norm()).fold(0.0, f64::max);
+        (rested.cone_gap, rested.cone_margin) = (0.0, 1.0);
+        for f in stay.forces() {
+            rested.cone_gap = rested.cone_gap.max(f.outside() / largest);
+            if f.along > 1e-9 * largest && f.friction > 0.0 {
+                let used = f.across.norm() / (f.friction * f.along);
+                rested.cone_margin = rested.cone_margin.min(1.0 - used);
             }
         }
-        cloth.push(pushes(&self.last));
-        let found = self.lowest(cloth, fibres, &rested.contacts);
-        cloth.push([]);
-        (rested.stability, rested.negative_modes) = found?;
+        (rested.stability, rested.negative_modes) = self.lowest(cloth, fibres, stay)?;
+        let all = stay.grips.contacts().into_iter().filter(|c| c.force.norm() > 1e-9 * largest);
+        rested.contacts =
+            all.map(|c| FibreContact { friction: c.friction / stay.caution, ..c }).collect();
+        rested.own.clone_from(&stay.own);
+        rested.own.iter_mut().for_each(|c| c.contact.friction /= stay.caution);
         Ok(())
     }
 
@@ -240,16 +325,16 @@ impl Coupling {
         &self,
         cloth: &Simulator<S>,
         fibres: &Assembly,
-        contacts: &[FibreContact],
+        stay: &Stay,
     ) -> Result<(Option<f64>, Option<usize>), SimError> {
-        let Some(falling) = self.falling(cloth, fibres, contacts, LEAST)? else {
+        let Some(falling) = self.falling(cloth, fibres, stay, LEAST)? else {
             return Ok((None, None));
         };
         // Outwards to a shift on the other side, then between both.
         let sign = if falling == 0 { 1.0 } else { -1.0 };
         let (mut inner, mut outer) = (LEAST, sign * 4.0 * LEAST);
         for _ in 0..20 {
-            let count = self.falling(cloth, fibres, contacts, outer)?.unwrap_or(0);
+            let count = self.falling(cloth, fibres, stay, outer)?.unwrap_or(0);
             if (count == 0) != (sign > 0.0) {
                 break;
             }
@@ -257,7 +342,7 @@ impl Coupling {
         }
         for _ in 0..5 {
             let middle = 0.5 * (inner + outer);
-            let count = self.falling(cloth, fibres, contacts, middle)?.unwrap_or(0);
+            let count = self.falling(cloth, fibres, stay, middle)?.unwrap_or(0);
             if (count == 0) == (sign > 0.0) {
                 inner = middle;
             } else {
@@ -273,20 +358,20 @@ impl Coupling {
         &self,
         cloth: &Simulator<S>,
         fibres: &Assembly,
-        contacts: &[FibreContact],
+        stay: &Stay,
         shift: f64,
     ) -> Result<Option<usize>, SimError> {
-        let standing = fibres.standing(contacts, &held(&self.last), shift)?;
+        let standing = fibres.standing(&stay.grips, shift)?;
         let model = cloth.model();
         let unknown = |v: u32| model.unknown(model.vertices()[v as usize]);
         // Vertices that lie on colliders are fixed; contacts of several vertices are rows, as those with fibres.
         let mut fixed = model.fixed().to_vec();
-        let mut rows: Vec<Vec<(usize, f64)>> = self
-            .last
+        let mut rows: Vec<Vec<(usize, f64)>> = stay
+            .places
             .iter()
-            .map(|(place, _)| place.carriers.iter().map(|(v, w)| (unknown(*v), *w)).collect())
+            .map(|place| place.carriers.iter().map(|(v, w)| (unknown(*v), *w)).collect())
             .collect();
-        for ContactForce { contact, .. } in cloth.contact_forces() {
+        for ContactForce { contact, .. } in &stay.own {
             if contact.count == 1 {
                 let i = unknown(contact.vertices[0]);
                 fixed[i..i + 3].fill(true);
@@ -294,7 +379,7 @@ impl Coupling {
                 rows.push(contact.carriers().map(|(v, w)| (unknown(v), w)).collect());
             }
         }
-        let own = 3 * standing.own;
+        let own = 3 * stay.grips.own;
         let size = own + 3 * rows.len();
         if size > MOST_ROWS {
             return Ok(None);
@@ -317,7 +402,7 @@ impl Coupling {
             Ok(inertia) => inertia,
             // At an eigenvalue to the last bit; beside it is as good.
             Err(SolveError::ZeroPivot { .. }) => {
-                return self.falling(cloth, fibres, contacts, shift * 1.001 + 1e-9);
+                return self.falling(cloth, fibres, stay, shift * 1.001 + 1e-9);
             }
             Err(error) => return Err(error.into()),
         };
@@ -348,11 +433,9 @@ impl Coupling {
     }
 }
 
-/// Forces on the vertices of the cloth by what presses on it.
-fn pushes(last: &[(Place, Vec3)]) -> impl Iterator<Item = (u32, Vec3)> + '_ {
-    last.iter().flat_map(|(place, force)| place.carriers.map(|(v, w)| (v, force * -w)))
-}
-
-fn held(last: &[(Place, Vec3)]) -> Vec<(Meeting, Vec3)> {
-    last.iter().map(|(place, force)| (place.meeting, *force)).collect()
+/// Vertices of the cloth, then joints of the fibres.
+fn points<S: ContactSource>(cloth: &Simulator<S>, fibres: &Assembly) -> Vec<Vec3> {
+    let mut all = cloth.model().positions(cloth.state());
+    all.extend((0..fibres.fibres.len()).flat_map(|f| fibres.points(f)));
+    all
 }
