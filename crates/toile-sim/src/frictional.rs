@@ -90,6 +90,8 @@ const LONGEST: f64 = 1.0;
 const STILL: f64 = 1e-5;
 /// Searches with contacts held at most.
 const SEARCHES: usize = 6;
+/// Times that what moved in its simulated time is let come to rest where it went.
+const ATTEMPTS: usize = 3;
 /// Times contacts that do not hold are let go or let slide in one search.
 const RELEASES: usize = 12;
 /// Stiffness of what holds a contact of several vertices, in units of the mean stiffness of a vertex: it need not
@@ -131,6 +133,10 @@ impl<S: ContactSource> ContactSource for Cautious<'_, S> {
         self.inner.safe_part(start, end, 0.0, 0.0)
     }
 
+    fn layer_slack(&self) -> f64 {
+        self.inner.layer_slack()
+    }
+
     fn arrived(&mut self, positions: &[Vector<3>]) {
         self.inner.arrived(positions);
     }
@@ -149,53 +155,42 @@ pub fn frictional_equilibrium<S: ContactSource>(
     mut observe: impl FnMut(&Step) -> bool,
 ) -> Result<FrictionalEquilibrium, SimError> {
     let clock = std::time::Instant::now();
-    let model = build()?.build()?;
-    let cautious = Cautious { inner: source, factor: settings.caution };
-    let simulator = Simulator::new(model, cautious)?;
-    let mut fall = Fall { simulator, steps: 0, first: 2.0 * STEP, clock };
-    fall.simulator.set_mass_damping(settings.damping);
-    let mut going = fall.down(settings, &mut observe)?;
-    let mut best: Option<FrictionalEquilibrium> = None;
-    for search in 0..SEARCHES {
-        if going {
-            going = fall.rest(&mut observe)?;
-        }
-        let mut found = fall.hold(&build, settings, &mut observe)?;
-        let positions = found.model.positions(&found.equilibrium.state);
-        let sunk = fall.sunk(&positions)?;
-        judge(&mut found, &depth, &positions)?;
-        let certified = found.equilibrium.certificate.certified && sunk == 0;
-        let figure = |f: &FrictionalEquilibrium| {
-            let c = &f.equilibrium.certificate;
-            c.residual.max(c.cone_gap.unwrap_or(0.0)).max(c.penetration.unwrap_or(0.0))
+    let mut steps = 0;
+    let mut start: Option<State> = None;
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        let model = build()?.build()?;
+        let cautious = Cautious { inner: &mut *source, factor: settings.caution };
+        let simulator = Simulator::new(model, cautious)?;
+        let mut fall = Fall { simulator, steps, first: 2.0 * STEP, clock };
+        fall.simulator.set_mass_damping(settings.damping);
+        let going = match &start {
+            Some(state) => {
+                fall.simulator.set_state(state);
+                true
+            }
+            None => fall.down(settings, &mut observe)?,
         };
-        going &= found.equilibrium.stop != Stop::Interrupted;
-        // A balanced shape whose contacts do not hold is the better start of the next rest.
-        if !certified && sunk == 0 && found.equilibrium.certificate.residual <= CERTIFIED_RESIDUAL {
-            let state = transfer(&found.model, &found.equilibrium.state, fall.simulator.model());
-            fall.simulator.set_state(&state);
-            fall.first = LONGEST;
+        let (mut found, going) = fall.search(&build, &depth, settings, going, &mut observe)?;
+        steps = fall.steps;
+        found.steps = steps;
+        if !found.equilibrium.certificate.certified || settings.drift_time <= 0.0 {
+            return Ok(found);
         }
-        if certified || best.as_ref().is_none_or(|b| figure(&found) < figure(b)) {
-            best = Some(found);
-        }
-        if certified || !going || search + 1 == SEARCHES {
-            break;
-        }
-    }
-    // SEARCHES is at least one.
-    let Some(mut found) = best else { return Err(SimError::StepFailed { time: 0.0, parts: 0 }) };
-    found.steps = fall.steps;
-    if found.equilibrium.certificate.certified && settings.drift_time > 0.0 {
-        let drift = drift(&build, source, &found, settings.drift_time)?;
+        let (drift, end) = drift(&build, source, &found, settings.drift_time)?;
         let certificate = &mut found.equilibrium.certificate;
         certificate.drift = Some(drift);
         certificate.certified = drift <= CERTIFIED_DRIFT;
         let moved =
             format!("simulated for {} s it moves by {drift:.1e} of its size", settings.drift_time);
         certificate.reason = format!("{}; {moved}", certificate.reason);
+        if certificate.certified || !going || attempt == ATTEMPTS {
+            return Ok(found);
+        }
+        // It had not come to rest: where it went is a better place to look for one.
+        start = Some(end);
     }
-    Ok(found)
 }
 
 /// The state of one model in the numbering of another with the same nodes.
@@ -292,6 +287,51 @@ impl<S: ContactSource> Fall<'_, S> {
         }
         self.simulator.set_velocities(&still);
         Ok(true)
+    }
+
+    /// Rests and holds what carries until that is certified; the best that was found, and whether to go on.
+    fn search(
+        &mut self,
+        build: &impl Fn() -> Result<ModelBuilder, SimError>,
+        depth: &impl Fn(&[Vector<3>]) -> Result<f64, SimError>,
+        settings: &FrictionalSettings,
+        mut going: bool,
+        observe: &mut impl FnMut(&Step) -> bool,
+    ) -> Result<(FrictionalEquilibrium, bool), SimError> {
+        let figure = |f: &FrictionalEquilibrium| {
+            let c = &f.equilibrium.certificate;
+            c.residual.max(c.cone_gap.unwrap_or(0.0)).max(c.penetration.unwrap_or(0.0))
+        };
+        let mut best: Option<FrictionalEquilibrium> = None;
+        let mut search = 0;
+        loop {
+            search += 1;
+            if going {
+                going = self.rest(observe)?;
+            }
+            let mut found = self.hold(build, settings, observe)?;
+            let positions = found.model.positions(&found.equilibrium.state);
+            let sunk = self.sunk(&positions)?;
+            judge(&mut found, depth, &positions)?;
+            let certified = found.equilibrium.certificate.certified && sunk == 0;
+            going &= found.equilibrium.stop != Stop::Interrupted;
+            // A balanced shape whose contacts do not hold is the better start of the next rest.
+            let balanced = found.equilibrium.certificate.residual <= CERTIFIED_RESIDUAL;
+            if !certified && sunk == 0 && balanced {
+                let model = self.simulator.model();
+                let state = transfer(&found.model, &found.equilibrium.state, model);
+                self.simulator.set_state(&state);
+                self.first = LONGEST;
+            }
+            let better = match best {
+                Some(best) if !certified && figure(&found) >= figure(&best) => best,
+                _ => found,
+            };
+            if certified || !going || search == SEARCHES {
+                return Ok((better, going));
+            }
+            best = Some(better);
+        }
     }
 
     /// Holds the contacts that carry and finds the equilibrium between them.
@@ -504,13 +544,13 @@ fn judge(
     Ok(())
 }
 
-/// Largest motion in a simulated time, exact friction, from rest, relative to the size.
+/// Largest motion in a simulated time, exact friction, from rest, relative to the size, and where it ended.
 fn drift<S: ContactSource>(
     build: &impl Fn() -> Result<ModelBuilder, SimError>,
     source: &mut S,
     found: &FrictionalEquilibrium,
     time: f64,
-) -> Result<f64, SimError> {
+) -> Result<(f64, State), SimError> {
     let mut builder = build()?;
     let (held, state) = (&found.model, &found.equilibrium.state);
     let start = held.positions(state);
@@ -521,6 +561,7 @@ fn drift<S: ContactSource>(
     let state = transfer(held, state, &model);
     let mut simulator = Simulator::new(model, Cautious { inner: source, factor: 1.0 })?;
     simulator.set_state(&state);
+    simulator.expect(found.contacts.iter().map(|c| (c.contact.key, c.force)));
     let steps = (time / (0.5 * STEP)).ceil().max(1.0);
     let mut largest = 0.0f64;
     for _ in 0..steps as usize {
@@ -528,5 +569,5 @@ fn drift<S: ContactSource>(
         let now = simulator.model().positions(simulator.state());
         largest = now.iter().zip(&start).map(|(a, b)| (a - b).norm()).fold(largest, f64::max);
     }
-    Ok(largest / found.equilibrium.certificate.size)
+    Ok((largest / found.equilibrium.certificate.size, simulator.state().clone()))
 }

@@ -26,9 +26,8 @@ const MORE: f64 = 1.2;
 const SWEEPS: usize = 3;
 const SETTLED: f64 = 0.1;
 
-/// Sweeps after the last step, and the change at which they end, in units of the fall.
+/// Sweeps after the last step at most.
 const LAST_SWEEPS: usize = 60;
-const STILL: f64 = 1e-9;
 
 /// Steps after which contacts that do not push are looked at again.
 const WATCH: usize = 5;
@@ -56,9 +55,10 @@ pub(super) struct Linear<'a> {
     /// Mass of each unknown \[kg\].
     pub(super) masses: &'a [f64],
     pub(super) fixed: &'a [bool],
-    /// What an acceleration is measured by \[m/s²\], and a displacement \[m\].
+    /// What an acceleration is measured by \[m/s²\].
     pub(super) unit: f64,
-    pub(super) fall: f64,
+    /// Change of a displacement at which the law holds well enough at the end \[m\]; infinite where it need not hold.
+    pub(super) still: f64,
     /// √(stiffness/inertia), of D.
     pub(super) root: f64,
     /// Mean acceleration that may be left, in its units and over that after the first step.
@@ -223,10 +223,17 @@ impl<'a> Proximal<'a> {
                 t = next;
             }
         }
+        let mut settled = false;
         for _ in 0..LAST_SWEEPS {
-            if self.sweep() <= STILL * self.problem.fall {
+            settled = self.sweep() <= self.problem.still;
+            // Sweeps may have pushed others in.
+            if settled && !self.watch(rows, &start) {
                 break;
             }
+        }
+        if !settled {
+            self.watch(rows, &start);
+            self.sweep();
         }
         left
     }

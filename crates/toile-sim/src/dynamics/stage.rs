@@ -177,6 +177,9 @@ const MISSES: usize = 8;
 const LEFT: f64 = 100.0;
 const LEFT_FIRST: f64 = 0.02;
 
+/// Change of a displacement at which contacts obey the law, in units of its tolerance and of the fall.
+const STILL: f64 = 0.1;
+
 /// What more may be left where it goes no further, in units of what may be left.
 const FAR: f64 = 10.0;
 
@@ -471,7 +474,12 @@ impl StageProblem<'_> {
             masses: &work.inertia,
             fixed: model.fixed(),
             unit: self.unit,
-            fall: self.fall,
+            // A vertex whose contact yields by the fall carries its weight less or more.
+            still: if last {
+                STILL * self.settings.contact_tolerance * self.fall
+            } else {
+                f64::INFINITY
+            },
             root: (LARGER * matrix.stiffness_over(|i| work.inertia[i] * rate)).sqrt(),
             // What the elastic forces are off by after the first is more.
             tolerance: [

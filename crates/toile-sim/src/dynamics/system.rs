@@ -602,7 +602,7 @@ mod tests {
             masses: &masses,
             fixed: model.fixed(),
             unit: 9.81,
-            fall: 1e-5,
+            still: 1e-14,
             root: (LARGER * matrix.stiffness_over(|i| masses[i] * rate)).sqrt(),
             tolerance: [1e-9, 0.0],
         };
