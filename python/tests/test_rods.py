@@ -128,5 +128,9 @@ def test_hair_moves_as_drawn_and_bad_calls_are_told():
         toile.simulate(scene, push_out=True)
     with pytest.raises(toile.ToileError, match="time"):
         toile.simulate(toile.Scene(**drawn_on_a_ball()))
-    with pytest.raises(toile.ToileError, match="drawn"):
-        toile.drape(scene)
+
+
+def test_drawn_hair_comes_to_rest_on_what_it_touches():
+    rested = toile.drape(toile.Scene(**drawn_on_a_ball()))
+    assert rested.certified, rested.reason
+    assert rested.certificate["contacts"] > 0 and rested.certificate["cone_margin"] > 0
