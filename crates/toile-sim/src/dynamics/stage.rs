@@ -437,6 +437,12 @@ impl StageProblem<'_> {
         work.timings.assembly += clock.elapsed();
     }
 
+    /// What makes inertia of mass, damping included \[1/s²\].
+    fn rate(&self) -> f64 {
+        let tau = self.stage.tau;
+        1.0 / (tau * tau) + self.damping.mass / tau
+    }
+
     /// The matrix of the linearised balance; the shift is more inertia, in parts of what there is.
     pub(super) fn assemble(
         &self,
@@ -446,8 +452,8 @@ impl StageProblem<'_> {
         slack: f64,
     ) -> Result<f64, SimError> {
         let clock = Instant::now();
-        let (model, tau) = (self.model, self.stage.tau);
-        let rate = (1.0 + shift) * (1.0 / (tau * tau) + self.damping.mass / tau);
+        let model = self.model;
+        let rate = (1.0 + shift) * self.rate();
         let left_out = system.assemble(model, |i| model.masses()[i] * rate, slack)?;
         work.timings.assembly += clock.elapsed();
         Ok(left_out)
@@ -465,7 +471,7 @@ impl StageProblem<'_> {
     ) -> bool {
         let clock = Instant::now();
         let (model, tau) = (self.model, self.stage.tau);
-        let rate = 1.0 / (tau * tau) + self.damping.mass / tau;
+        let rate = self.rate();
         system.set_inertia(model, |i| model.masses()[i] * rate);
         let matrix = system.blocked(model);
         let linear = Linear {
