@@ -149,19 +149,14 @@ impl Blocked {
         (0..self.len()).map(ratio).sum::<f64>() / self.len().max(1) as f64
     }
 
-    /// y = A x.
-    pub(super) fn multiply(&self, x: &[Vector<3>], y: &mut [Vector<3>]) {
-        parallel::for_chunks(y, CHUNK, |chunk, y| {
-            for (i, y) in y.iter_mut().enumerate() {
-                let p = chunk * CHUNK + i;
-                let mut sum = Vector::<3>::zeros();
-                let range = self.starts[p]..self.starts[p + 1];
-                for (block, &q) in self.blocks[range.clone()].iter().zip(&self.columns[range]) {
-                    sum += block * x[q as usize];
-                }
-                *y = sum;
-            }
-        });
+    /// Row p of A x.
+    pub(super) fn product(&self, p: usize, x: &[Vector<3>]) -> Vector<3> {
+        let range = self.starts[p]..self.starts[p + 1];
+        let mut sum = Vector::<3>::zeros();
+        for (block, &q) in self.blocks[range.clone()].iter().zip(&self.columns[range]) {
+            sum += block * x[q as usize];
+        }
+        sum
     }
 
     /// What is known at the nodes, at their unknowns.

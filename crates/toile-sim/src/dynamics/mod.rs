@@ -1,7 +1,7 @@
 //! Motion with dry friction.
 //!
 //! Every integrator is a sequence of implicit stages of one shape (`integrator`). A stage finds the
-//! displacement at which inertia, elasticity and contact forces balance (`stage`, `proximal`, `linear`, `share`, `cushion`), Signorini's and
+//! displacement at which inertia, elasticity and contact forces balance (`stage`, `proximal`, `touches`, `linear`, `share`, `cushion`), Signorini's and
 //! Coulomb's laws included: contacts are rows over the unknowns (`rows`), their stiffness enters one sparse
 //! system with the elastic one (`system`). [`Simulator`] strings stages into steps; it looks for contacts before and after
 //! each (`looking`); where no contact forces are found that keep things apart, what would collide goes together (`fallback`, `zones`).
@@ -26,6 +26,7 @@ mod source;
 mod stage;
 mod surroundings;
 mod system;
+mod touches;
 mod zones;
 
 pub use checkpoint::{Checkpoint, Snapshot};

@@ -10,13 +10,11 @@
 //! cost little, however many there are and however often they say the same thing. At the end the law holds, and what is left is a part of the balance, of
 //! which it is known how large. (With inverses of blocks, too: Daviet 2020, who alternates between elasticity and contact.)
 
-use std::ops::Range;
-
-use toile_cone::{Contact as LocalContact, Law};
 use toile_num::{Matrix, Vector, parallel};
 
 use super::blocked::Blocked;
-use super::rows::{ContactStatus, Row};
+use super::rows::{Row, at};
+use super::touches::Touches;
 
 /// How much larger than its diagonal blocks A is taken to be at first, and by how much more where it turns out larger.
 pub(super) const LARGER: f64 = 1.8;
@@ -52,6 +50,8 @@ pub(super) struct Linear<'a> {
     pub(super) matrix: &'a Blocked,
     /// What is left of the balance without a step \[N\].
     pub(super) balance: &'a [f64],
+    /// Where the vertices are \[m\].
+    pub(super) coordinates: &'a [f64],
     /// Mass of each unknown \[kg\].
     pub(super) masses: &'a [f64],
     pub(super) fixed: &'a [bool],
@@ -65,38 +65,12 @@ pub(super) struct Linear<'a> {
     pub(super) tolerance: [f64; 2],
 }
 
-/// A contact, to be asked whether it would pierce.
-struct Watched {
-    nodes: [u32; 4],
-    weights: [f64; 4],
-    normal: Vector<3>,
-    /// Gap before the step \[m\].
-    gap: f64,
-    /// Whether it is among those that are solved for.
-    solved: bool,
-}
-
-/// A contact that pushes, or might.
-struct Touch {
-    row: usize,
-    nodes: [u32; 4],
-    weights: [f64; 4],
-    friction: f64,
-    /// Columns are the normal and two tangents.
-    frame: Matrix<3, 3>,
-    /// d before the step.
-    start: Vector<3>,
-    force: Vector<3>,
-    status: ContactStatus,
-    /// How it yields in D, and the inverse of that.
-    own: [Matrix<3, 3>; 2],
-    /// The same, prepared for sliding, once it slides.
-    sliding: Option<Box<LocalContact<3>>>,
-}
-
 /// What is known of a node between two steps.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Node {
+    /// A block of A and, where the node can move, the inverse of that of D.
+    own: Matrix<3, 3>,
+    inverse: Matrix<3, 3>,
     /// The step before, and A times it.
     last: Vector<3>,
     last_image: Vector<3>,
@@ -124,12 +98,9 @@ struct Progress {
 /// The iteration; see the head of this file.
 pub(super) struct Proximal<'a> {
     problem: &'a Linear<'a>,
-    /// D⁻¹.
-    inverse: Vec<Matrix<3, 3>>,
     /// D in units of the diagonal blocks of A.
     larger: f64,
-    watched: Vec<Watched>,
-    touches: Vec<Touch>,
+    touches: Touches,
     nodes: Vec<Node>,
     step: Vec<Vector<3>>,
     /// A times the step.
@@ -144,36 +115,12 @@ impl<'a> Proximal<'a> {
         start: impl Fn(&Row) -> Vector<3>,
     ) -> Option<Self> {
         let matrix = problem.matrix;
-        let inverse: Option<Vec<_>> =
-            (0..matrix.len()).map(|p| problem.inverse(p, LARGER)).collect();
-        let mut nodes = vec![Node::default(); matrix.len()];
-        for (p, node) in nodes.iter_mut().enumerate() {
-            for (c, i) in matrix.unknowns(p).enumerate() {
-                node.gradient[c] = problem.balance[i];
-                node.lightness[c] = 1.0 / (problem.unit * problem.masses[i]);
-            }
-        }
-        let still = vec![Vector::zeros(); matrix.len()];
-        let mut all = Self {
-            problem,
-            inverse: inverse?,
-            larger: LARGER,
-            watched: Vec::with_capacity(rows.len()),
-            touches: Vec::new(),
-            nodes,
-            image: still.clone(),
-            step: still,
-        };
-        for (k, row) in rows.iter().enumerate() {
-            let d = start(row);
-            let solved = row.status != ContactStatus::Open || d[0] < 0.0;
-            let watched = Watched::new(row, matrix, d[0], solved);
-            if solved {
-                all.touches.push(Touch::new(k, row, &watched, d, &all.inverse));
-            }
-            all.watched.push(watched);
-        }
-        Some(all)
+        let nodes = (0..matrix.len()).map(|p| problem.node(p)).collect::<Option<Vec<_>>>()?;
+        let inverse: Vec<_> = nodes.iter().map(|node| node.inverse).collect();
+        let position = |i: usize| at(problem.coordinates, i);
+        let touches = Touches::new(rows, &inverse, |i| matrix.node_at(i), position, &start);
+        let step = vec![Vector::zeros(); nodes.len()];
+        Some(Self { problem, larger: LARGER, touches, nodes, image: step.clone(), step })
     }
 
     /// Steps until little is left of the balance, at most so many; the mean acceleration that is left over what may be.
@@ -183,7 +130,7 @@ impl<'a> Proximal<'a> {
         start: impl Fn(&Row) -> Vector<3>,
         most: usize,
     ) -> f64 {
-        let Linear { root, tolerance: [absolute, relative], matrix, .. } = *self.problem;
+        let Linear { root, tolerance: [absolute, relative], .. } = *self.problem;
         // Going on farther than this overshoots.
         let most_momentum = (root - 1.0) / (root + 1.0);
         let patience = (PATIENCE * root).ceil() as usize;
@@ -194,8 +141,7 @@ impl<'a> Proximal<'a> {
         for k in 1..=most {
             self.descend(momentum);
             let watch = k % WATCH == 1;
-            self.sweeps(|all| watch && all.watch(rows, &start));
-            matrix.multiply(&self.step, &mut self.image);
+            self.sweeps(|touches| watch && touches.watch(rows, &start));
             let progress = self.progress();
             let mean = (progress.squares / unknowns).sqrt();
             if k == 1 {
@@ -203,7 +149,7 @@ impl<'a> Proximal<'a> {
             }
             left = mean / tolerance;
             let enough = left <= 1.0 && progress.worst <= WORST * tolerance;
-            if enough && (watch || !self.watch(rows, &start)) {
+            if enough && (watch || !self.touches.watch(rows, &start)) {
                 break;
             }
             if mean <= GAIN * least {
@@ -225,37 +171,29 @@ impl<'a> Proximal<'a> {
         }
         let mut settled = false;
         for _ in 0..LAST_SWEEPS {
-            settled = self.sweep() <= self.problem.still;
+            settled = self.touches.sweep() <= self.problem.still;
             // Sweeps may have pushed others in.
-            if settled && !self.watch(rows, &start) {
+            if settled && !self.touches.watch(rows, &start) {
                 break;
             }
         }
         if !settled {
-            self.watch(rows, &start);
-            self.sweep();
+            self.touches.watch(rows, &start);
+            self.touches.sweep();
         }
+        self.touches.end(&mut self.step);
         left
     }
 
     /// Writes the step, and the forces of the contacts.
     pub(super) fn finish(self, rows: &mut [Row], step: &mut [f64]) {
         self.problem.matrix.scatter(&self.step, step);
-        for row in rows.iter_mut() {
-            row.status = ContactStatus::Open;
-            (row.planned, row.force, row.bound) = (Vector::zeros(), Vector::zeros(), 0.0);
-        }
-        for touch in self.touches.iter().filter(|touch| touch.force[0] > 0.0) {
-            let row = &mut rows[touch.row];
-            row.decide(touch.status, &touch.force);
-            (row.planned, row.force) = (touch.force, touch.force);
-            row.bound = touch.friction * touch.force[0];
-        }
+        self.touches.finish(rows);
     }
 
     /// Along the last change and down, the contacts pushing as they did.
     fn descend(&mut self, momentum: f64) {
-        let (inverse, image) = (&self.inverse, &self.image);
+        let image = &self.image;
         let nodes = self.nodes.chunks_mut(CHUNK);
         let mut parts: Vec<_> = nodes.zip(self.step.chunks_mut(CHUNK)).collect();
         parallel::for_chunks(&mut parts, 1, |chunk, part| {
@@ -265,19 +203,17 @@ impl<'a> Proximal<'a> {
                     node.from = *step + (*step - node.last) * momentum;
                     node.from_image = image[p] + (image[p] - node.last_image) * momentum;
                     (node.last, node.last_image) = (*step, image[p]);
-                    *step = node.from - inverse[p] * (node.from_image + node.gradient);
+                    *step = node.from - node.inverse * (node.from_image + node.gradient);
                 }
             }
         });
-        for touch in self.touches.iter().filter(|touch| touch.force[0] > 0.0) {
-            touch.push(&touch.force, &self.inverse, &mut self.step);
-        }
+        self.touches.begin(&self.step);
     }
 
     /// Sweeps until the contacts change little. `more` is asked after the first whether there are new ones.
-    fn sweeps(&mut self, more: impl Fn(&mut Self) -> bool) {
-        let mut first = self.sweep();
-        if more(self) {
+    fn sweeps(&mut self, more: impl Fn(&mut Touches) -> bool) {
+        let mut first = self.touches.sweep();
+        if more(&mut self.touches) {
             first = f64::INFINITY;
         }
         let mut change = first;
@@ -285,61 +221,36 @@ impl<'a> Proximal<'a> {
             if change.is_finite() && change <= SETTLED * first {
                 break;
             }
-            change = self.sweep();
+            change = self.touches.sweep();
             first = if first.is_finite() { first } else { change / SETTLED };
         }
-    }
-
-    /// Solves contacts one after the other. The largest change of a displacement.
-    fn sweep(&mut self) -> f64 {
-        let mut largest = 0.0f64;
-        for touch in &mut self.touches {
-            let moved = sum(&touch.nodes, &touch.weights, &self.step);
-            let d = touch.start + touch.frame.tr_mul(&moved);
-            if touch.force[0] == 0.0 && d[0] >= 0.0 {
-                continue;
-            }
-            let (force, status) = touch.alone(&(d - touch.own[0] * touch.force));
-            let change = force - touch.force;
-            (touch.force, touch.status) = (force, status);
-            if change.amax() > 0.0 {
-                largest = largest.max((touch.own[0] * change).amax());
-                touch.push(&change, &self.inverse, &mut self.step);
-            }
-        }
-        largest
-    }
-
-    /// Takes up contacts that would pierce. Whether there were any.
-    fn watch(&mut self, rows: &[Row], start: &impl Fn(&Row) -> Vector<3>) -> bool {
-        let before = self.touches.len();
-        for (k, watched) in self.watched.iter_mut().enumerate().filter(|(_, w)| !w.solved) {
-            let moved = sum(&watched.nodes, &watched.weights, &self.step);
-            if watched.gap + watched.normal.dot(&moved) < 0.0 {
-                watched.solved = true;
-                let row = &rows[k];
-                self.touches.push(Touch::new(k, row, watched, start(row), &self.inverse));
-            }
-        }
-        self.touches.len() > before
+        self.touches.end(&mut self.step);
     }
 
     /// Makes D larger.
     fn enlarge(&mut self) {
         self.larger *= MORE;
-        self.inverse.iter_mut().for_each(|inverse| *inverse /= MORE);
-        for touch in &mut self.touches {
-            touch.yield_by(&self.inverse);
-        }
+        self.nodes.iter_mut().for_each(|node| node.inverse /= MORE);
+        self.touches.enlarge(MORE);
     }
 
-    fn progress(&self) -> Progress {
-        let count = self.nodes.len();
-        let parts = parallel::map(count.div_ceil(CHUNK), 1, |c| {
-            self.progress_of(c * CHUNK..((c + 1) * CHUNK).min(count))
+    /// Multiplies the step with A and tells how it went.
+    fn progress(&mut self) -> Progress {
+        let (matrix, step, nodes, larger) =
+            (self.problem.matrix, &self.step, &self.nodes, self.larger);
+        let chunks = self.image.chunks_mut(CHUNK);
+        let mut parts: Vec<_> = chunks.map(|image| (image, Progress::default())).collect();
+        parallel::for_chunks(&mut parts, 1, |chunk, part| {
+            for (image, progress) in part {
+                for (i, image) in image.iter_mut().enumerate() {
+                    let p = chunk * CHUNK + i;
+                    *image = matrix.product(p, step);
+                    progress.add(&nodes[p], larger, &step[p], image);
+                }
+            }
         });
         let mut all = Progress::default();
-        for part in parts {
+        for (_, part) in parts {
             all.worst = all.worst.max(part.worst);
             all.squares += part.squares;
             all.by_a += part.by_a;
@@ -348,23 +259,21 @@ impl<'a> Proximal<'a> {
         }
         all
     }
+}
 
-    fn progress_of(&self, range: Range<usize>) -> Progress {
-        let mut all = Progress::default();
-        for p in range {
-            let (node, step) = (&self.nodes[p], &self.step[p]);
-            let way = step - node.from;
-            let by_d = self.problem.matrix.diagonal(p) * way * self.larger;
-            let by_a = self.image[p] - node.from_image;
-            // What is left of the balance: (A − D)(s − y).
-            let left = (by_a - by_d).component_mul(&node.lightness);
-            all.worst = all.worst.max(left.amax());
-            all.squares += left.norm_squared();
-            all.by_a += by_a.dot(&way);
-            all.by_d += by_d.dot(&way);
-            all.back -= by_d.dot(&(step - node.last));
-        }
-        all
+impl Progress {
+    /// Counts a node in, whose step has that image.
+    fn add(&mut self, node: &Node, larger: f64, step: &Vector<3>, image: &Vector<3>) {
+        let way = step - node.from;
+        let by_d = node.own * way * larger;
+        let by_a = image - node.from_image;
+        // What is left of the balance: (A − D)(s − y).
+        let left = (by_a - by_d).component_mul(&node.lightness);
+        self.worst = self.worst.max(left.amax());
+        self.squares += left.norm_squared();
+        self.by_a += by_a.dot(&way);
+        self.by_d += by_d.dot(&way);
+        self.back -= by_d.dot(&(step - node.last));
     }
 }
 
@@ -374,105 +283,25 @@ impl Linear<'_> {
         (MOST * self.root).ceil() as usize
     }
 
-    /// Of `larger` times the diagonal block of a node, where it can move.
-    fn inverse(&self, p: usize, larger: f64) -> Option<Matrix<3, 3>> {
+    /// A node before the first step; `None` where its block has no inverse.
+    fn node(&self, p: usize) -> Option<Node> {
         let unknowns = self.matrix.unknowns(p);
-        let mut own = *self.matrix.diagonal(p) * larger;
+        let own = *self.matrix.diagonal(p);
+        let mut inverse = own * LARGER;
         for c in unknowns.len()..3 {
-            own[(c, c)] = 1.0;
+            inverse[(c, c)] = 1.0;
         }
-        let mut inverse = own.try_inverse()?;
+        let mut inverse = inverse.try_inverse()?;
         for c in (0..3).filter(|c| *c >= unknowns.len() || self.fixed[unknowns.start + c]) {
             inverse.row_mut(c).fill(0.0);
             inverse.column_mut(c).fill(0.0);
         }
-        Some(inverse)
-    }
-}
-
-impl Watched {
-    fn new(row: &Row, matrix: &Blocked, gap: f64, solved: bool) -> Self {
-        let count = row.contact.count as usize;
-        Self {
-            nodes: std::array::from_fn(|k| {
-                matrix.node_at(row.unknowns[if k < count { k } else { 0 }])
-            }),
-            weights: std::array::from_fn(|k| if k < count { row.contact.weights[k] } else { 0.0 }),
-            normal: row.frame[0],
-            gap,
-            solved,
+        let (mut gradient, mut lightness) = (Vector::zeros(), Vector::zeros());
+        for (c, i) in unknowns.enumerate() {
+            gradient[c] = self.balance[i];
+            lightness[c] = 1.0 / (self.unit * self.masses[i]);
         }
+        let [last, last_image, from, from_image] = [Vector::zeros(); 4];
+        Some(Node { own, inverse, last, last_image, from, from_image, gradient, lightness })
     }
-}
-
-impl Touch {
-    fn new(
-        k: usize,
-        row: &Row,
-        watched: &Watched,
-        start: Vector<3>,
-        inverse: &[Matrix<3, 3>],
-    ) -> Self {
-        let open = row.status == ContactStatus::Open;
-        let mut touch = Self {
-            row: k,
-            nodes: watched.nodes,
-            weights: watched.weights,
-            friction: row.contact.friction,
-            frame: Matrix::<3, 3>::from_columns(&row.frame),
-            start,
-            force: if open || row.force[0] <= 0.0 { Vector::zeros() } else { row.force },
-            status: row.status,
-            own: [Matrix::zeros(); 2],
-            sliding: None,
-        };
-        touch.yield_by(inverse);
-        touch
-    }
-
-    /// Takes how it yields from D⁻¹.
-    fn yield_by(&mut self, inverse: &[Matrix<3, 3>]) {
-        let mut sum = Matrix::<3, 3>::zeros();
-        for (p, weight) in self.nodes.iter().zip(&self.weights) {
-            sum += inverse[*p as usize] * (weight * weight);
-        }
-        let own = self.frame.tr_mul(&(sum * self.frame));
-        // Where it has none, sticking is left to the kernel, too.
-        self.own = [own, own.try_inverse().unwrap_or_else(Matrix::zeros)];
-        self.sliding = None;
-    }
-
-    /// Moves what a force pushes.
-    fn push(&self, force: &Vector<3>, inverse: &[Matrix<3, 3>], step: &mut [Vector<3>]) {
-        let world = self.frame * force;
-        for (p, weight) in self.nodes.iter().zip(&self.weights).filter(|(_, w)| **w != 0.0) {
-            step[*p as usize] += inverse[*p as usize] * world * *weight;
-        }
-    }
-
-    /// Its force and what it does when d is b without it.
-    fn alone(&mut self, b: &Vector<3>) -> (Vector<3>, ContactStatus) {
-        if b[0] >= 0.0 {
-            return (Vector::zeros(), ContactStatus::Open);
-        }
-        let stick = -(self.own[1] * b);
-        let pull = stick[1] * stick[1] + stick[2] * stick[2];
-        if stick[0] > 0.0 && pull <= (self.friction * stick[0]).powi(2) {
-            return (stick, ContactStatus::Stick);
-        }
-        let (mu, own) = (self.friction, &self.own[0]);
-        let sliding =
-            self.sliding.get_or_insert_with(|| Box::new(LocalContact::new(Law::Coulomb, mu, own)));
-        // What slid in the last sweep slides on.
-        let on = sliding.slides_on(b, &self.force).filter(|force| force[0] > 0.0);
-        (on.unwrap_or_else(|| sliding.solve(b, &self.force).r), ContactStatus::Slip)
-    }
-}
-
-fn sum(nodes: &[u32; 4], weights: &[f64; 4], of: &[Vector<3>]) -> Vector<3> {
-    let mut sum = of[nodes[0] as usize] * weights[0];
-    for k in 1..4 {
-        sum += of[nodes[k] as usize] * weights[k];
-    }
-    sum
 }

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use toile_energy::Curvature;
-use toile_num::Matrix;
+use toile_num::{Matrix, parallel};
 use toile_solve::SolveError;
 
 use super::cushion::Cushioned;
@@ -477,6 +477,7 @@ impl StageProblem<'_> {
         let linear = Linear {
             matrix,
             balance: &work.balance,
+            coordinates: work.state.coordinates(),
             masses: &work.inertia,
             fixed: model.fixed(),
             unit: self.unit,
@@ -496,13 +497,16 @@ impl StageProblem<'_> {
         let start = |row: &Row| row.displacement(work.state.coordinates(), delta, tau);
         let stiffest = if system::are_many(rows) { STIFFEST_OF_MANY } else { STIFFEST };
         let most = if linear.root <= stiffest { linear.most_steps() } else { FEW_STEPS };
-        let done = Proximal::new(&linear, rows, start).is_some_and(|mut found| {
-            let left = found.solve(rows, start, most);
-            let done = left <= FAR;
-            if done {
-                found.finish(rows, &mut work.step);
-            }
-            done
+        // It shares its work a thousand times.
+        let done = parallel::within(|| {
+            Proximal::new(&linear, rows, start).is_some_and(|mut found| {
+                let left = found.solve(rows, start, most);
+                let done = left <= FAR;
+                if done {
+                    found.finish(rows, &mut work.step);
+                }
+                done
+            })
         });
         work.timings.friction += clock.elapsed();
         done

@@ -599,6 +599,7 @@ mod tests {
         let problem = Linear {
             matrix,
             balance: &balance,
+            coordinates: model.start().coordinates(),
             masses: &masses,
             fixed: model.fixed(),
             unit: 9.81,

@@ -12,5 +12,7 @@ mod proximal;
 mod rows;
 #[path = "../../src/dynamics/system.rs"]
 mod system;
+#[path = "../../src/dynamics/touches.rs"]
+mod touches;
 #[path = "../../src/dynamics/zones.rs"]
 mod zones;

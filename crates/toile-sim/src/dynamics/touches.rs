@@ -1,0 +1,441 @@
+//! Contacts that push, in parts of space that are swept at the same time.
+//!
+//! A sweep solves contacts one after the other, each with what those before it have done. Contacts of two parts have no vertex in common, so
+//! their sweeps may go on beside each other; the few that lie across a border follow. What the parts are depends on the contacts alone, so results
+//! are the same for any number of threads.
+
+use std::ops::Range;
+
+use toile_cone::{Contact as LocalContact, Law};
+use toile_num::{Matrix, Vector, parallel};
+
+use super::rows::{ContactStatus, Row};
+
+/// Halvings of space: eight parts keep a few threads busy, and few contacts lie across their borders.
+const HALVINGS: usize = 3;
+
+/// Contacts below which one part is enough.
+const FEW: usize = 400;
+
+/// A contact, to be asked whether it would pierce.
+struct Watched {
+    /// Among the nodes that can be touched, and its weights there.
+    nodes: [u32; 4],
+    weights: [f64; 4],
+    normal: Vector<3>,
+    /// Gap before the step \[m\].
+    gap: f64,
+    /// Whether it is among those that are solved for.
+    solved: bool,
+}
+
+/// A contact that pushes, or might.
+struct Touch {
+    row: usize,
+    /// Among the nodes of its part, or among all where it is across a border.
+    nodes: [u32; 4],
+    weights: [f64; 4],
+    friction: f64,
+    /// Columns are the normal and two tangents.
+    frame: Matrix<3, 3>,
+    /// d before the step.
+    start: Vector<3>,
+    force: Vector<3>,
+    status: ContactStatus,
+    /// How it yields in D, and the inverse of that.
+    own: [Matrix<3, 3>; 2],
+    /// The same, prepared for sliding, once it slides.
+    sliding: Option<Box<LocalContact<3>>>,
+}
+
+/// A node that can be touched.
+#[derive(Clone, Copy)]
+struct Touched {
+    step: Vector<3>,
+    /// D⁻¹.
+    inverse: Matrix<3, 3>,
+}
+
+/// All contacts of a problem; see the head of this file.
+pub(super) struct Touches {
+    watched: Vec<Watched>,
+    /// Which node of the matrix each is, those of a part together.
+    places: Vec<u32>,
+    nodes: Vec<Touched>,
+    /// The nodes of each part.
+    ranges: Vec<Range<usize>>,
+    /// Contacts within each part.
+    parts: Vec<Vec<Touch>>,
+    /// Contacts across borders.
+    across: Vec<Touch>,
+}
+
+impl Touches {
+    /// Contacts of the given rows: `node_at` says which node of the matrix begins at an unknown, `position` where that is, and `start` what d is.
+    pub(super) fn new(
+        rows: &[Row],
+        inverse: &[Matrix<3, 3>],
+        node_at: impl Fn(usize) -> u32,
+        position: impl Fn(usize) -> Vector<3>,
+        start: &impl Fn(&Row) -> Vector<3>,
+    ) -> Self {
+        let mut places = Vec::new();
+        let mut at = vec![Vector::zeros(); inverse.len()];
+        let mut seen = vec![false; inverse.len()];
+        for row in rows {
+            for &unknown in &row.unknowns[..row.contact.count as usize] {
+                let p = node_at(unknown) as usize;
+                if !std::mem::replace(&mut seen[p], true) {
+                    places.push(p as u32);
+                    at[p] = position(unknown);
+                }
+            }
+        }
+        places.sort_unstable();
+        let halvings = if rows.len() < FEW { 0 } else { HALVINGS };
+        let mut ranges = Vec::new();
+        halve(&mut places, 0, halvings, &at, &mut ranges);
+        let mut number = vec![0; inverse.len()];
+        for (k, p) in places.iter().enumerate() {
+            number[*p as usize] = k as u32;
+        }
+        let touched = |p: &u32| Touched { step: Vector::zeros(), inverse: inverse[*p as usize] };
+        let mut all = Self {
+            watched: Vec::with_capacity(rows.len()),
+            nodes: places.iter().map(touched).collect(),
+            parts: ranges.iter().map(|_| Vec::new()).collect(),
+            across: Vec::new(),
+            places,
+            ranges,
+        };
+        for (k, row) in rows.iter().enumerate() {
+            let d = start(row);
+            let solved = row.status != ContactStatus::Open || d[0] < 0.0;
+            all.watched.push(Watched::new(row, |i| number[node_at(i) as usize], d[0], solved));
+            if solved {
+                all.take_up(k, row, d);
+            }
+        }
+        all
+    }
+
+    /// Adds a contact to those that are solved for.
+    fn take_up(&mut self, k: usize, row: &Row, start: Vector<3>) {
+        let watched = &self.watched[k];
+        let mut touch = Touch::new(k, row, watched, start);
+        touch.yield_by(&self.nodes);
+        let part = self.ranges.partition_point(|range| range.end <= watched.nodes[0] as usize);
+        let range = &self.ranges[part];
+        if watched.nodes.iter().all(|p| range.contains(&(*p as usize))) {
+            touch.nodes = touch.nodes.map(|p| p - range.start as u32);
+            self.parts[part].push(touch);
+        } else {
+            self.across.push(touch);
+        }
+    }
+
+    /// Takes steps without contacts, and lets the contacts push as they did.
+    pub(super) fn begin(&mut self, steps: &[Vector<3>]) {
+        let places = &self.places;
+        in_parts(&mut self.nodes, &self.ranges, &mut self.parts, |range, nodes, touches| {
+            for (node, p) in nodes.iter_mut().zip(&places[range]) {
+                node.step = steps[*p as usize];
+            }
+            for touch in touches.iter().filter(|touch| touch.force[0] > 0.0) {
+                touch.push(&touch.force, nodes);
+            }
+            0.0
+        });
+        for touch in self.across.iter().filter(|touch| touch.force[0] > 0.0) {
+            touch.push(&touch.force, &mut self.nodes);
+        }
+    }
+
+    /// Solves contacts one after the other. The largest change of a displacement.
+    pub(super) fn sweep(&mut self) -> f64 {
+        let within =
+            in_parts(&mut self.nodes, &self.ranges, &mut self.parts, |_, nodes, touches| {
+                sweep(touches, nodes)
+            });
+        within.max(sweep(&mut self.across, &mut self.nodes))
+    }
+
+    /// Takes up contacts that would pierce. Whether there were any.
+    pub(super) fn watch(&mut self, rows: &[Row], start: &impl Fn(&Row) -> Vector<3>) -> bool {
+        let (watched, nodes) = (&self.watched, &self.nodes);
+        let pierces = |k: usize| {
+            let w = &watched[k];
+            !w.solved && w.gap + w.normal.dot(&moved(&w.nodes, &w.weights, nodes)) < 0.0
+        };
+        let new = parallel::map(rows.len().div_ceil(GRAIN), 1, |c| {
+            let chunk = c * GRAIN..((c + 1) * GRAIN).min(rows.len());
+            chunk.filter(|k| pierces(*k)).collect::<Vec<_>>()
+        });
+        for &k in new.iter().flatten() {
+            self.watched[k].solved = true;
+            self.take_up(k, &rows[k], start(&rows[k]));
+        }
+        new.iter().any(|chunk| !chunk.is_empty())
+    }
+
+    /// Makes D larger by a factor.
+    pub(super) fn enlarge(&mut self, factor: f64) {
+        for node in &mut self.nodes {
+            node.inverse /= factor;
+        }
+        for (range, touches) in self.ranges.iter().zip(&mut self.parts) {
+            for touch in touches {
+                touch.yield_by(&self.nodes[range.clone()]);
+            }
+        }
+        for touch in &mut self.across {
+            touch.yield_by(&self.nodes);
+        }
+    }
+
+    /// Writes the steps of the nodes that can be touched.
+    pub(super) fn end(&self, steps: &mut [Vector<3>]) {
+        for (p, node) in self.places.iter().zip(&self.nodes) {
+            steps[*p as usize] = node.step;
+        }
+    }
+
+    /// Writes the forces of the contacts.
+    pub(super) fn finish(&self, rows: &mut [Row]) {
+        for row in rows.iter_mut() {
+            row.status = ContactStatus::Open;
+            (row.planned, row.force, row.bound) = (Vector::zeros(), Vector::zeros(), 0.0);
+        }
+        let touches = self.parts.iter().flatten().chain(&self.across);
+        for touch in touches.filter(|touch| touch.force[0] > 0.0) {
+            let row = &mut rows[touch.row];
+            row.decide(touch.status, &touch.force);
+            (row.planned, row.force) = (touch.force, touch.force);
+            row.bound = touch.friction * touch.force[0];
+        }
+    }
+}
+
+/// Contacts to a task when they are only watched.
+const GRAIN: usize = 2048;
+
+/// Sorts places into parts of equal number by cutting space across its longest side, so many times.
+fn halve(
+    places: &mut [u32],
+    start: usize,
+    times: usize,
+    at: &[Vector<3>],
+    ranges: &mut Vec<Range<usize>>,
+) {
+    if times == 0 || places.len() < 2 {
+        ranges.push(start..start + places.len());
+        return;
+    }
+    let mut low = Vector::<3>::repeat(f64::INFINITY);
+    let mut high = -low;
+    for p in places.iter() {
+        (low, high) = (low.inf(&at[*p as usize]), high.sup(&at[*p as usize]));
+    }
+    let axis = (high - low).imax();
+    let half = places.len() / 2;
+    places.select_nth_unstable_by(half, |p, q| {
+        at[*p as usize][axis].total_cmp(&at[*q as usize][axis]).then(p.cmp(q))
+    });
+    let (left, right) = places.split_at_mut(half);
+    halve(left, start, times - 1, at, ranges);
+    halve(right, start + half, times - 1, at, ranges);
+}
+
+/// Calls `work` with the nodes and contacts of each part, and which nodes they are. The largest of what it returns.
+fn in_parts(
+    nodes: &mut [Touched],
+    ranges: &[Range<usize>],
+    parts: &mut [Vec<Touch>],
+    work: impl Fn(Range<usize>, &mut [Touched], &mut [Touch]) -> f64 + Sync,
+) -> f64 {
+    let mut rest = nodes;
+    let mut tasks = Vec::with_capacity(ranges.len());
+    for (range, touches) in ranges.iter().zip(parts) {
+        let (own, others) = rest.split_at_mut(range.len());
+        rest = others;
+        tasks.push((range.clone(), own, touches, 0.0f64));
+    }
+    parallel::for_chunks(&mut tasks, 1, |_, task| {
+        for (range, nodes, touches, largest) in task {
+            *largest = work(range.clone(), nodes, touches);
+        }
+    });
+    tasks.iter().map(|task| task.3).fold(0.0, f64::max)
+}
+
+/// Solves contacts one after the other. The largest change of a displacement.
+fn sweep(touches: &mut [Touch], nodes: &mut [Touched]) -> f64 {
+    let mut largest = 0.0f64;
+    for touch in touches {
+        let d = touch.start + touch.frame.tr_mul(&moved(&touch.nodes, &touch.weights, nodes));
+        if touch.force[0] == 0.0 && d[0] >= 0.0 {
+            continue;
+        }
+        let (force, status) = touch.alone(&(d - touch.own[0] * touch.force));
+        let change = force - touch.force;
+        (touch.force, touch.status) = (force, status);
+        if change.amax() > 0.0 {
+            largest = largest.max((touch.own[0] * change).amax());
+            touch.push(&change, nodes);
+        }
+    }
+    largest
+}
+
+impl Watched {
+    fn new(row: &Row, node: impl Fn(usize) -> u32, gap: f64, solved: bool) -> Self {
+        let count = row.contact.count as usize;
+        Self {
+            nodes: std::array::from_fn(|k| node(row.unknowns[if k < count { k } else { 0 }])),
+            weights: std::array::from_fn(|k| if k < count { row.contact.weights[k] } else { 0.0 }),
+            normal: row.frame[0],
+            gap,
+            solved,
+        }
+    }
+}
+
+impl Touch {
+    fn new(k: usize, row: &Row, watched: &Watched, start: Vector<3>) -> Self {
+        let open = row.status == ContactStatus::Open;
+        Self {
+            row: k,
+            nodes: watched.nodes,
+            weights: watched.weights,
+            friction: row.contact.friction,
+            frame: Matrix::<3, 3>::from_columns(&row.frame),
+            start,
+            force: if open || row.force[0] <= 0.0 { Vector::zeros() } else { row.force },
+            status: row.status,
+            own: [Matrix::zeros(); 2],
+            sliding: None,
+        }
+    }
+
+    /// Takes how it yields from D⁻¹.
+    fn yield_by(&mut self, nodes: &[Touched]) {
+        let mut sum = Matrix::<3, 3>::zeros();
+        for (p, weight) in self.nodes.iter().zip(&self.weights) {
+            sum += nodes[*p as usize].inverse * (weight * weight);
+        }
+        let own = self.frame.tr_mul(&(sum * self.frame));
+        // Where it has none, sticking is left to the kernel, too.
+        self.own = [own, own.try_inverse().unwrap_or_else(Matrix::zeros)];
+        self.sliding = None;
+    }
+
+    /// Moves what a force pushes.
+    fn push(&self, force: &Vector<3>, nodes: &mut [Touched]) {
+        let world = self.frame * force;
+        for (p, weight) in self.nodes.iter().zip(&self.weights).filter(|(_, w)| **w != 0.0) {
+            let node = &mut nodes[*p as usize];
+            node.step += node.inverse * world * *weight;
+        }
+    }
+
+    /// Its force and what it does when d is b without it.
+    fn alone(&mut self, b: &Vector<3>) -> (Vector<3>, ContactStatus) {
+        if b[0] >= 0.0 {
+            return (Vector::zeros(), ContactStatus::Open);
+        }
+        let stick = -(self.own[1] * b);
+        let pull = stick[1] * stick[1] + stick[2] * stick[2];
+        if stick[0] > 0.0 && pull <= (self.friction * stick[0]).powi(2) {
+            return (stick, ContactStatus::Stick);
+        }
+        let (mu, own) = (self.friction, &self.own[0]);
+        let sliding =
+            self.sliding.get_or_insert_with(|| Box::new(LocalContact::new(Law::Coulomb, mu, own)));
+        // What slid in the last sweep slides on.
+        let on = sliding.slides_on(b, &self.force).filter(|force| force[0] > 0.0);
+        (on.unwrap_or_else(|| sliding.solve(b, &self.force).r), ContactStatus::Slip)
+    }
+}
+
+/// How a contact moves.
+fn moved(nodes: &[u32; 4], weights: &[f64; 4], of: &[Touched]) -> Vector<3> {
+    let mut sum = of[nodes[0] as usize].step * weights[0];
+    for k in 1..4 {
+        sum += of[nodes[k] as usize].step * weights[k];
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows::at;
+    use super::*;
+    use crate::State;
+    use toile_contact::{Contact, ContactKey};
+
+    /// A row of points, most too close to the next: chains of contacts through all parts and across their borders.
+    #[test]
+    fn parts_swept_beside_each_other_obey_the_law_together() {
+        let count = 2 * FEW;
+        let place = |p: usize| Vector::<3>::new(0.01 * p as f64, 0.0, 0.0);
+        let all: Vec<f64> =
+            (0..=count).flat_map(|p| <[f64; 3]>::from(place(p).into_owned())).collect();
+        let state = State::new(all);
+        let contact = |p: usize| Contact {
+            key: ContactKey::VertexFace { vertex: p as u32, face: 0 },
+            vertices: [p as u32 + 1, p as u32, 0, 0],
+            weights: [1.0, -1.0, 0.0, 0.0],
+            count: 2,
+            normal: Vector::<3>::x(),
+            gap: if p % 7 == 0 { 1.0 } else { -1e-4 },
+            velocity: Vector::zeros(),
+            friction: 0.4,
+        };
+        let row = |p: usize| Row::new(contact(p), [3 * p + 3, 3 * p, 0, 0], &state, 1.0);
+        let mut rows: Vec<Row> = (0..count).map(row).collect();
+        let inverse: Vec<_> = (0..=count)
+            .map(|p| {
+                let turn = 0.3 * (p as f64).sin();
+                Matrix::<3, 3>::new(2.0, turn, 0.0, turn, 1.0, 0.1, 0.0, 0.1, 1.5)
+            })
+            .collect();
+        // What moves without contacts: sideways, and now and then towards the next.
+        let free =
+            |p: usize| 1e-4 * Vector::<3>::new((1.9 * p as f64).sin(), 0.5, -0.8 * (p % 5) as f64);
+        let steps: Vec<_> = (0..=count).map(free).collect();
+        let still = vec![0.0; 3 * (count + 1)];
+        let start = |row: &Row| row.displacement(state.coordinates(), &still, 1e-3);
+        let position = |i: usize| at(state.coordinates(), i);
+        let mut touches = Touches::new(&rows, &inverse, |i| (i / 3) as u32, position, &start);
+        assert_eq!(touches.ranges.len(), 1 << HALVINGS);
+        touches.begin(&steps);
+        let mut sweeps = 0;
+        while touches.sweep() > 1e-17 || touches.watch(&rows, &start) {
+            sweeps += 1;
+            assert!(sweeps < 10_000);
+        }
+        assert!(!touches.across.is_empty() && touches.parts.iter().all(|part| !part.is_empty()));
+        let mut moved = steps.clone();
+        touches.end(&mut moved);
+        touches.finish(&mut rows);
+        // Every point is where the forces on it push it, and every contact obeys the law there.
+        let mut pushed = steps;
+        for (p, row) in rows.iter().enumerate() {
+            let force = row.world(&row.force);
+            pushed[p + 1] += inverse[p + 1] * force;
+            pushed[p] -= inverse[p] * force;
+        }
+        let flat: Vec<f64> = moved.iter().flat_map(|s| [s[0], s[1], s[2]]).collect();
+        for (p, (found, expected)) in moved.iter().zip(&pushed).enumerate() {
+            assert!((found - expected).amax() < 1e-17, "{p}: {found} {expected}");
+        }
+        let (mut slipping, mut open) = (0, 0);
+        for row in &rows {
+            let d = start(row) + row.local(&row.sum(&flat));
+            assert!(row.law_error(&d) < 1e-14, "{d} {}", row.force);
+            slipping += usize::from(row.status == ContactStatus::Slip);
+            open += usize::from(row.status == ContactStatus::Open);
+        }
+        assert!(slipping > 10 && open > 10 && slipping + open < count, "{slipping} {open}");
+    }
+}
