@@ -68,6 +68,8 @@ pub struct Contact<const D: usize> {
 
 /// Pivots below this part of the largest diagonal entry count as zero.
 const DEFINITE: f64 = 1e-11;
+/// Last change of a root, relative to it, whose square is round-off.
+const SQUARED: f64 = 1e-8;
 /// Residual, relative to the force, with which a way is content.
 const EXACT: f64 = 1e-13;
 
@@ -163,7 +165,7 @@ impl<const D: usize> Contact<D> {
         // What slid in the last sweep slides on at nearly the same speed.
         if sliding == Sliding::Hybrid
             && self.law == Law::Coulomb
-            && let Some(r) = self.slides_on(b, guess)
+            && let Some(r) = self.slides_on(b, guess, SQUARED)
         {
             let found = self.judged(r, Way::Newton, b);
             if found.residual <= EXACT * size(&found.r) {
@@ -283,8 +285,9 @@ impl<const D: usize> Contact<D> {
     }
 
     /// The force of a contact that slides, by a few Newton steps on h(α) = μ r_N(α) − ‖r_T(α)‖ from the α with which a guess slides; `None`
-    /// where that does not slide, or where they do not end. Whether the contact slides at all is for [`Contact::solve`] to tell.
-    pub fn slides_on(&self, b: &Vector<D>, guess: &Vector<D>) -> Option<Vector<D>> {
+    /// where that does not slide, or where they do not end. The last step changes α by less than `precision` of it, and steps square the error.
+    /// Whether the contact slides at all is for [`Contact::solve`] to tell.
+    pub fn slides_on(&self, b: &Vector<D>, guess: &Vector<D>, precision: f64) -> Option<Vector<D>> {
         let held = tangent(guess).norm_squared();
         let u = self.w * guess + b;
         let mut alpha = -tangent(guess).dot(&tangent(&u)) / held;
@@ -318,8 +321,7 @@ impl<const D: usize> Contact<D> {
                 return None;
             }
             alpha = next;
-            // Steps square the error.
-            if step.abs() <= 1e-8 * alpha {
+            if step.abs() <= precision * alpha {
                 break;
             }
         }

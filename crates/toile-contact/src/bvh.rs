@@ -152,13 +152,23 @@ impl Bvh {
     /// Visits every pair of different elements with overlapping boxes whose first element, in the
     /// order of the tree, lies in the given leaf. All leaves together give every pair once.
     pub fn pairs_of_leaf(&self, leaf: usize, mut visit: impl FnMut(u32, u32)) {
+        self.places_of_leaf(leaf, |i, j| visit(self.order[i], self.order[j]));
+    }
+
+    /// The elements in the order of the tree.
+    pub(crate) fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// [`pairs_of_leaf`](Self::pairs_of_leaf) by their places in the order of the tree.
+    pub(crate) fn places_of_leaf(&self, leaf: usize, mut visit: impl FnMut(usize, usize)) {
         let own = self.leaves[leaf] as usize;
         let node = self.nodes[own];
         let (first, end) = (node.start as usize, (node.start + node.count) as usize);
         for i in first..end {
             for j in i + 1..end {
                 if self.boxes[i].overlaps(&self.boxes[j]) {
-                    visit(self.order[i], self.order[j]);
+                    visit(i, j);
                 }
             }
         }
@@ -182,7 +192,7 @@ impl Bvh {
                             }
                             for j in others.clone() {
                                 if self.boxes[i].overlaps(&self.boxes[j]) {
-                                    visit(self.order[i], self.order[j]);
+                                    visit(i, j);
                                 }
                             }
                         }

@@ -93,4 +93,9 @@ impl Contact {
         let count = usize::from(self.count);
         self.vertices[..count].iter().copied().zip(self.weights[..count].iter().copied())
     }
+
+    /// Σ wᵢ xᵢ: where a contact with a collider is, or how far two layers are apart \[m\].
+    pub fn sum(&self, positions: &[Vector<3>]) -> Vector<3> {
+        self.carriers().fold(Vector::zeros(), |sum, (v, w)| sum + positions[v as usize] * w)
+    }
 }

@@ -2,10 +2,16 @@
 
 use toile_geometry::Vec3;
 
-use crate::ContactError;
 use crate::advance::{Four, edge_edge_time, vertex_face_time};
-use crate::layers::{LEAF_BLOCK, LayerPair, Layers};
+use crate::distance::{point_triangle, segment_segment};
+use crate::layers::{LEAF_BLOCK, LayerPair, Layers, Span, Spread};
 use crate::touch::{check_length, check_positions, in_blocks};
+use crate::{Contact, ContactError, ContactKey, LayerSettings};
+
+/// Edges whose angle has a smaller sin² are parallel.
+const PARALLEL: f64 = 1e-14;
+/// Distances below this part of the size have no direction.
+const ROUND_OFF: f64 = 1e-12;
 
 /// What meets in an impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -75,10 +81,10 @@ impl Layers {
     ) -> Result<Vec<Impact>, ContactError> {
         self.prepare(start, end, separation)?;
         let this = &*self;
-        let meet = |v: &[u32; 4], split: usize| may_meet(v, split, start, end, separation);
+        let spread = self.ways(start, end, separation);
         let mut impacts = in_blocks(self.leaf_count(), LEAF_BLOCK, |leaves, found| {
             for leaf in leaves {
-                this.pairs(leaf, meet, |pair| {
+                this.pairs(leaf, &spread, |pair| {
                     let time = this.time_of(pair, start, end, separation, 1.0);
                     found.extend(time.map(|time| Impact { time, pair: ImpactPair::Layers(pair) }));
                 });
@@ -86,6 +92,63 @@ impl Layers {
         });
         impacts.sort_unstable_by_key(|impact| impact.pair);
         Ok(impacts)
+    }
+
+    /// What meets on the way from `start` to `end`, as [`impacts`](Self::impacts) finds it, as contacts: normal and weights are those of the moment
+    /// before, the gap along that normal that of the end. They keep apart what a contact found at the end knows nothing of, because
+    /// it is past it by then.
+    pub fn meetings(
+        &mut self,
+        start: &[Vec3],
+        end: &[Vec3],
+        separation: f64,
+        settings: &LayerSettings,
+    ) -> Result<Vec<Contact>, ContactError> {
+        let impacts = self.impacts(start, end, separation)?;
+        Ok(impacts.iter().filter_map(|i| self.meeting(i, start, end, settings)).collect())
+    }
+
+    /// `None` for what touches from the start, which has no normal.
+    fn meeting(
+        &self,
+        impact: &Impact,
+        start: &[Vec3],
+        end: &[Vec3],
+        settings: &LayerSettings,
+    ) -> Option<Contact> {
+        let ImpactPair::Layers(pair) = impact.pair else { return None };
+        let vertices = pair.vertices(&self.topology);
+        let [from, to] = [start, end].map(|x| vertices.map(|v| x[v as usize]));
+        let x = [0, 1, 2, 3].map(|k| from[k] + (to[k] - from[k]) * impact.time);
+        let (key, weights) = match pair {
+            LayerPair::VertexFace { vertex, face } => {
+                let [a, b, c] = point_triangle(&x[0], &[x[1], x[2], x[3]]).weights;
+                (ContactKey::VertexFace { vertex, face }, [1.0, -a, -b, -c])
+            }
+            LayerPair::EdgeEdge { first, second } => {
+                let near = segment_segment(&[x[0], x[1]], &[x[2], x[3]], PARALLEL);
+                let (s, t) = (near.s, near.t);
+                (ContactKey::EdgeEdge { first, second }, [1.0 - s, s, t - 1.0, -t])
+            }
+        };
+        let sum = |x: &[Vec3; 4]| (0..4).fold(Vec3::zeros(), |sum, k| sum + x[k] * weights[k]);
+        let apart = sum(&x);
+        let distance = apart.norm();
+        let size = x.iter().map(|p| (p - x[0]).amax()).fold(0.0, f64::max);
+        if distance <= ROUND_OFF * size {
+            return None;
+        }
+        let normal = apart / distance;
+        Some(Contact {
+            key,
+            vertices,
+            weights,
+            count: 4,
+            normal,
+            gap: normal.dot(&sum(&to)) - settings.thickness,
+            velocity: Vec3::zeros(),
+            friction: settings.friction,
+        })
     }
 
     /// The first impact between layers; see [`impacts`](Self::impacts). Faster than all of them.
@@ -97,11 +160,11 @@ impl Layers {
     ) -> Result<Option<Impact>, ContactError> {
         self.prepare(start, end, separation)?;
         let this = &*self;
-        let meet = |v: &[u32; 4], split: usize| may_meet(v, split, start, end, separation);
+        let spread = self.ways(start, end, separation);
         let firsts = in_blocks(self.leaf_count(), LEAF_BLOCK, |leaves, found| {
             let mut first = None;
             for leaf in leaves {
-                this.pairs(leaf, meet, |pair| {
+                this.pairs(leaf, &spread, |pair| {
                     // Later ones do not matter; equally early ones are decided by pair.
                     let until = safe_fraction(first);
                     if let Some(time) = this.time_of(pair, start, end, separation, until) {
@@ -129,6 +192,10 @@ impl Layers {
         Ok(())
     }
 
+    fn ways(&self, start: &[Vec3], end: &[Vec3], separation: f64) -> Vec<Spread> {
+        self.spread(|v| Span::new(&start[v as usize], &end[v as usize], 0.5 * separation))
+    }
+
     fn time_of(
         &self,
         pair: LayerPair,
@@ -148,17 +215,4 @@ impl Layers {
             edge_edge_time(&four, separation, until)
         }
     }
-}
-
-/// Whether the boxes around the ways of the first `split` points and of the rest come within reach.
-fn may_meet(v: &[u32; 4], split: usize, start: &[Vec3], end: &[Vec3], separation: f64) -> bool {
-    let low = |k: usize| start[v[k] as usize].inf(&end[v[k] as usize]);
-    let high = |k: usize| start[v[k] as usize].sup(&end[v[k] as usize]);
-    let (other_low, other_high) = (low(2).inf(&low(3)), high(2).sup(&high(3)));
-    let apart = if split == 1 {
-        (low(0) - other_high.sup(&high(1))).sup(&(other_low.inf(&low(1)) - high(0)))
-    } else {
-        (low(0).inf(&low(1)) - other_high).sup(&(other_low - high(0).sup(&high(1))))
-    };
-    apart.x.max(apart.y).max(apart.z) <= separation
 }

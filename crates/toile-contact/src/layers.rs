@@ -1,6 +1,7 @@
 //! Which parts of the cloth may meet: one tree over its faces.
 
 use toile_geometry::{Topology, Vec3};
+use toile_num::parallel;
 
 use crate::ContactError;
 use crate::bounds::Bounds;
@@ -8,6 +9,8 @@ use crate::bvh::Bvh;
 use crate::owner::owners;
 use crate::touch::check_positions;
 
+/// Faces per task where each takes little.
+const FACES: usize = 1024;
 /// Leaves per task.
 pub(crate) const LEAF_BLOCK: usize = 32;
 
@@ -87,6 +90,11 @@ impl Layers {
     /// Fits the tree to faces that stretch over all given positions, inflated by `margin`.
     #[doc(hidden)] // public for the test of all three
     pub fn refit(&mut self, states: &[&[Vec3]], margin: f64) {
+        self.refit_by(states, |_| margin);
+    }
+
+    /// The same with a margin for each face.
+    pub(crate) fn refit_by(&mut self, states: &[&[Vec3]], margin: impl Fn(&[u32; 3]) -> f64) {
         let Self { topology, bvh, .. } = self;
         let boxed = |f: u32| {
             let corners = topology.faces()[f as usize];
@@ -96,7 +104,7 @@ impl Layers {
                     bounds.include(&x[v as usize]);
                 }
             }
-            bounds.inflated(margin)
+            bounds.inflated(margin(&corners))
         };
         bvh.refit(boxed);
         if bvh.is_worn() {
@@ -128,41 +136,48 @@ impl Layers {
         });
     }
 
-    /// Visits the vertex–face and edge–edge pairs of a leaf, each pair of the cloth once in all.
-    ///
-    /// `keep` sees the four vertices first, and how many of them belong to the first thing: most
-    /// pairs can be dropped there, before edges are looked up.
+    /// Spans of all faces, for [`pairs`](Self::pairs): `span` tells where a vertex is.
     #[doc(hidden)]
-    pub fn pairs(
-        &self,
-        leaf: usize,
-        keep: impl Fn(&[u32; 4], usize) -> bool,
-        mut visit: impl FnMut(LayerPair),
-    ) {
-        let topology = &self.topology;
-        self.bvh.pairs_of_leaf(leaf, |f, g| {
-            let (mine, yours) = (topology.faces()[f as usize], topology.faces()[g as usize]);
+    pub fn spread(&self, span: impl Fn(u32) -> Span + Sync) -> Vec<Spread> {
+        let order = self.bvh.order();
+        parallel::map(order.len(), FACES, |i| {
+            Spread::new(self.topology.faces()[order[i] as usize], &span)
+        })
+    }
+
+    /// Visits the vertex–face and edge–edge pairs of a leaf whose spans meet, each pair of the cloth once in all.
+    #[doc(hidden)]
+    pub fn pairs(&self, leaf: usize, spread: &[Spread], mut visit: impl FnMut(LayerPair)) {
+        let (topology, order) = (&self.topology, self.bvh.order());
+        self.bvh.places_of_leaf(leaf, |i, j| {
+            let (f, g) = (order[i], order[j]);
+            let (mine, yours) = (&spread[i], &spread[j]);
             let (my, your) = (self.owners[f as usize], self.owners[g as usize]);
-            for (bits, own, other, corners) in [(my, mine, g, yours), (your, yours, f, mine)] {
+            for (bits, own, other, face) in [(my, mine, g, yours), (your, yours, f, mine)] {
                 for m in (0..3).filter(|m| bits & (1 << m) != 0) {
-                    if !corners.contains(&own[m])
-                        && !topology.are_sewn(&[own[m]], &corners)
-                        && keep(&[own[m], corners[0], corners[1], corners[2]], 1)
+                    let v = own.corners[m];
+                    if own.vertices[m].meets(&face.whole)
+                        && !face.corners.contains(&v)
+                        && !topology.are_sewn(&[v], &face.corners)
                     {
-                        visit(LayerPair::VertexFace { vertex: own[m], face: other });
+                        visit(LayerPair::VertexFace { vertex: v, face: other });
                     }
                 }
             }
             for m in (0..3).filter(|m| my & (8 << m) != 0) {
-                let (a, b) = (mine[(m + 1) % 3], mine[(m + 2) % 3]);
+                let edge = mine.edge(m);
+                if !edge.meets(&yours.whole) {
+                    continue;
+                }
+                let [a, b] = mine.ends(m);
                 for k in (0..3).filter(|k| your & (8 << k) != 0) {
-                    let (c, d) = (yours[(k + 1) % 3], yours[(k + 2) % 3]);
+                    let [c, d] = yours.ends(k);
                     if a != c
                         && a != d
                         && b != c
                         && b != d
+                        && edge.meets(&yours.edge(k))
                         && !topology.are_sewn(&[a, b], &[c, d])
-                        && keep(&[a, b, c, d], 2)
                     {
                         let e = topology.face_edges()[f as usize][m];
                         let h = topology.face_edges()[g as usize][k];
@@ -171,6 +186,62 @@ impl Layers {
                 }
             }
         });
+    }
+}
+
+/// Where something is: a box, and how far around it others count.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    low: Vec3,
+    high: Vec3,
+    margin: f64,
+}
+
+impl Span {
+    /// A point that goes from one place to another.
+    pub fn new(from: &Vec3, to: &Vec3, margin: f64) -> Self {
+        Self { low: from.inf(to), high: from.sup(to), margin }
+    }
+
+    #[inline]
+    fn join(&self, other: &Self) -> Self {
+        Self {
+            low: self.low.inf(&other.low),
+            high: self.high.sup(&other.high),
+            margin: self.margin.max(other.margin),
+        }
+    }
+
+    #[inline]
+    fn meets(&self, other: &Self) -> bool {
+        let apart = (self.low - other.high).sup(&(other.low - self.high));
+        apart.x.max(apart.y).max(apart.z) <= self.margin + other.margin
+    }
+}
+
+/// The spans of a face's vertices and of the whole.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Spread {
+    corners: [u32; 3],
+    vertices: [Span; 3],
+    whole: Span,
+}
+
+impl Spread {
+    fn new(corners: [u32; 3], span: impl Fn(u32) -> Span) -> Self {
+        let vertices = [span(corners[0]), span(corners[1]), span(corners[2])];
+        Self { corners, whole: vertices[0].join(&vertices[1]).join(&vertices[2]), vertices }
+    }
+
+    /// The ends of the edge opposite to a corner.
+    fn ends(&self, m: usize) -> [u32; 2] {
+        [self.corners[(m + 1) % 3], self.corners[(m + 2) % 3]]
+    }
+
+    fn edge(&self, m: usize) -> Span {
+        self.vertices[(m + 1) % 3].join(&self.vertices[(m + 2) % 3])
     }
 }
 

@@ -42,7 +42,7 @@ pub use distance::{
 };
 pub use error::ContactError;
 pub use impact::{Impact, ImpactPair, first_impact, safe_fraction};
-pub use layers::{LayerPair, Layers};
+pub use layers::{LayerPair, Layers, Span, Spread};
 pub use motion::{Keyframe, Motion, RigidState};
 pub use penetration::{Intrusion, Penetration, PushOut, penetrations, push_out};
 pub use pierce::piercing_impacts;

@@ -5,11 +5,11 @@ use std::fmt;
 use toile_geometry::{Topology, Vec3};
 
 use crate::distance::point_triangle;
-use crate::layers::{LEAF_BLOCK, LayerPair, Layers};
+use crate::layers::{LEAF_BLOCK, LayerPair, Layers, Span};
 use crate::predicate::{orientation, passes_through};
 use crate::side::face_normal;
 use crate::touch::{check_positions, in_blocks, kept};
-use crate::{Contact, ContactError, ContactKey, PlacedCollider, collider_contacts};
+use crate::{ContactError, ContactKey, PlacedCollider, collider_contacts};
 
 /// What penetrates what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -127,13 +127,9 @@ fn in_colliders(
             _ => return None,
         };
         let depth = -contact.gap - kept(contact, colliders[collider as usize].gap());
-        (depth > 0.0).then(|| Penetration { what, depth, place: place(contact, positions) })
+        (depth > 0.0).then(|| Penetration { what, depth, place: contact.sum(positions) })
     });
     Ok(inside.collect())
-}
-
-fn place(contact: &Contact, positions: &[Vec3]) -> Vec3 {
-    contact.carriers().fold(Vec3::zeros(), |sum, (v, w)| sum + positions[v as usize] * w)
 }
 
 impl Layers {
@@ -142,20 +138,18 @@ impl Layers {
         check_positions(positions, &self.topology)?;
         self.refit(&[positions], 0.0);
         let this = &*self;
+        let at = |v: u32| Span::new(&positions[v as usize], &positions[v as usize], 0.0);
+        let spread = self.spread(at);
         let mut found = in_blocks(self.leaf_count(), LEAF_BLOCK, |leaves, found| {
             for leaf in leaves {
                 this.edge_face_pairs(leaf, |edge, face| {
                     found.extend(this.edge_through_face(positions, edge, face));
                 });
-                this.pairs(
-                    leaf,
-                    |_, split| split == 1,
-                    |pair| {
-                        if let LayerPair::VertexFace { vertex, face } = pair {
-                            found.extend(this.vertex_on_face(positions, vertex, face));
-                        }
-                    },
-                );
+                this.pairs(leaf, &spread, |pair| {
+                    if let LayerPair::VertexFace { vertex, face } = pair {
+                        found.extend(this.vertex_on_face(positions, vertex, face));
+                    }
+                });
             }
         });
         found.sort_unstable_by_key(|penetration: &Penetration| penetration.what);

@@ -5,7 +5,7 @@ use toile_geometry::{Edge, Vec3};
 use crate::distance::{
     OnTriangle, Region, blend, point_segment, point_triangle, segment_segment, segments_crossing,
 };
-use crate::layers::{LEAF_BLOCK, LayerPair, Layers};
+use crate::layers::{LEAF_BLOCK, LayerPair, Layers, Span};
 use crate::side::{LayerSides, face_normal};
 use crate::touch::{check_length, check_positions, in_blocks};
 use crate::{Contact, ContactError, ContactKey};
@@ -48,31 +48,46 @@ impl Layers {
         settings: &LayerSettings,
         sides: &LayerSides,
     ) -> Result<Vec<Contact>, ContactError> {
+        self.contacts_within(positions, settings, sides, &[])
+    }
+
+    /// [`contacts`](Self::contacts), sought farther around some vertices: `more` \[m\] is added to the reach of each, and a pair is within reach
+    /// by the mean of the largest on either side. Empty for none.
+    pub fn contacts_within(
+        &mut self,
+        positions: &[Vec3],
+        settings: &LayerSettings,
+        sides: &LayerSides,
+        more: &[f64],
+    ) -> Result<Vec<Contact>, ContactError> {
         check_positions(positions, &self.topology)?;
         check_length("the thickness of a layer [m]", settings.thickness)?;
         check_length("the reach of the contact search [m]", settings.reach)?;
         check_length("the friction between layers", settings.friction)?;
+        if !more.is_empty() && more.len() != positions.len() {
+            let (expected, found) = (positions.len(), more.len());
+            return Err(ContactError::PositionCount { expected, found });
+        }
+        for &reach in more {
+            check_length("the reach of a vertex [m]", reach)?;
+        }
         let near = settings.thickness + settings.reach;
         // Half on each side, and a grain more for round-off.
-        self.refit(&[positions], 0.5 * near * (1.0 + 1e-12));
-        let search = Search { layers: self, positions, settings, sides, near };
+        self.refit_by(&[positions], |f| 0.5 * (near + farthest(more, f)) * (1.0 + 1e-12));
+        let search = Search { layers: self, positions, settings, sides, near, more };
+        let spread = self.spread(|v| {
+            let x = &positions[v as usize];
+            Span::new(x, x, 0.5 * (near + farthest(more, &[v])))
+        });
         let mut contacts = in_blocks(self.leaf_count(), LEAF_BLOCK, |leaves, found| {
             for leaf in leaves {
-                search.layers.pairs(
-                    leaf,
-                    |vertices, split| search.is_near(vertices, split),
-                    |pair| {
-                        let contact = match pair {
-                            LayerPair::VertexFace { vertex, face } => {
-                                search.vertex_face(vertex, face)
-                            }
-                            LayerPair::EdgeEdge { first, second } => {
-                                search.edge_edge(first, second)
-                            }
-                        };
-                        found.extend(contact);
-                    },
-                );
+                search.layers.pairs(leaf, &spread, |pair| {
+                    let contact = match pair {
+                        LayerPair::VertexFace { vertex, face } => search.vertex_face(vertex, face),
+                        LayerPair::EdgeEdge { first, second } => search.edge_edge(first, second),
+                    };
+                    found.extend(contact);
+                });
             }
         });
         contacts.sort_unstable_by_key(|contact| contact.key);
@@ -113,6 +128,15 @@ struct Search<'a> {
     settings: &'a LayerSettings,
     sides: &'a LayerSides,
     near: f64,
+    more: &'a [f64],
+}
+
+/// The largest of what is added to the reach of some vertices.
+fn farthest(more: &[f64], vertices: &[u32]) -> f64 {
+    if more.is_empty() {
+        return 0.0;
+    }
+    vertices.iter().fold(0.0, |most, v| most.max(more[*v as usize]))
 }
 
 /// Moves a place to the border it nearly lies on.
@@ -147,17 +171,10 @@ impl Search<'_> {
         [self.x(face[0]), self.x(face[1]), self.x(face[2])]
     }
 
-    /// Whether the boxes around the first `split` points and the rest come within reach.
-    fn is_near(&self, vertices: &[u32; 4], split: usize) -> bool {
-        let [a, b, c, d] = vertices;
-        let (a, b, c, d) = (self.x(*a), self.x(*b), self.x(*c), self.x(*d));
-        let (low, high) = (c.inf(&d), c.sup(&d));
-        let apart = if split == 1 {
-            (a - high.sup(&b)).sup(&(low.inf(&b) - a))
-        } else {
-            (a.inf(&b) - high).sup(&(low - a.sup(&b)))
-        };
-        apart.x.max(apart.y).max(apart.z) <= self.near
+    /// Distance within which the first `split` vertices and the rest are a contact.
+    fn near(&self, vertices: &[u32; 4], split: usize) -> f64 {
+        let (first, second) = vertices.split_at(split);
+        self.near + 0.5 * (farthest(self.more, first) + farthest(self.more, second))
     }
 
     fn vertex_face(&self, v: u32, f: u32) -> Option<Contact> {
@@ -166,7 +183,8 @@ impl Search<'_> {
         let face = topology.faces()[f as usize];
         let corners = self.corners(face);
         let on = point_triangle(&p, &corners);
-        if on.distance_squared > self.near * self.near {
+        let vertices = [v, face[0], face[1], face[2]];
+        if on.distance_squared > self.near(&vertices, 1).powi(2) {
             return None;
         }
         let on = settled(on);
@@ -207,7 +225,7 @@ impl Search<'_> {
         let (normal, distance) = oriented(&d, distance, &look, passed, &p);
         Some(Contact {
             key: ContactKey::VertexFace { vertex: v, face: f },
-            vertices: [v, face[0], face[1], face[2]],
+            vertices,
             weights: [1.0, -on.weights[0], -on.weights[1], -on.weights[2]],
             count: 4,
             normal,
@@ -224,7 +242,9 @@ impl Search<'_> {
         let (a, b) = (ends(edges[0]), ends(edges[1]));
         let pair = segments_crossing(&a, &b, PARALLEL)?;
         let inner = |s: f64| s > BORDER && s < 1.0 - BORDER;
-        if pair.distance_squared > self.near * self.near || !inner(pair.s) || !inner(pair.t) {
+        let ([i, j], [k, l]) = (edges[0].vertices, edges[1].vertices);
+        let near = self.near(&[i, j, k, l], 2);
+        if pair.distance_squared > near * near || !inner(pair.s) || !inner(pair.t) {
             return None;
         }
         if self.close_at_rest(
@@ -246,7 +266,6 @@ impl Search<'_> {
         if !self.is_rim(edges[0], edges[1], &-normal) || !self.is_rim(edges[1], edges[0], &normal) {
             return None;
         }
-        let ([i, j], [k, l]) = (edges[0].vertices, edges[1].vertices);
         Some(Contact {
             key: ContactKey::EdgeEdge { first, second },
             vertices: [i, j, k, l],

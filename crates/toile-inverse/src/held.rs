@@ -2,7 +2,7 @@
 
 use toile_contact::{Bounds, Contact, PlacedCollider};
 use toile_geometry::Vec3;
-use toile_sim::dynamics::{ContactSource, Surroundings};
+use toile_sim::dynamics::{ContactSource, Reach, Surroundings};
 
 use crate::design::extent;
 use crate::diagnosis::friction_of;
@@ -26,7 +26,7 @@ pub(crate) fn layers_touching(
     let mut found = Vec::new();
     if garment.self_contact.is_some() {
         let mut around = garment.surroundings(positions, positions)?;
-        around.contacts(positions, 0.0, settings.contact_tolerance, &mut found)?;
+        around.contacts(positions, 0.0, &Reach::of(settings.contact_tolerance), &mut found)?;
         found.retain(|c| c.key.between_layers());
     }
     Ok(found)
@@ -101,7 +101,7 @@ pub(crate) fn between_vertices(
     if !garment.colliders.is_empty() {
         let mut around = Surroundings::new(garment.topology()?, garment.colliders.clone())
             .with_seams(&garment.seams());
-        around.contacts(positions, 0.0, 0.0, &mut found)?;
+        around.contacts(positions, 0.0, &Reach::of(0.0), &mut found)?;
         let reach = |c: &Contact| {
             let collider = c.key.collider().and_then(|c| garment.colliders.get(c as usize));
             collider.map_or(0.0, |c| LYING * c.gap())

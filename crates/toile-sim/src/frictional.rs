@@ -13,7 +13,7 @@ use toile_num::{Matrix, Vector};
 use toile_solve::{NewtonSettings, Step, Stop};
 
 use crate::certificate::{CERTIFIED_RESIDUAL, Certificate};
-use crate::dynamics::{ContactSource, Simulator, StageSettings};
+use crate::dynamics::{ContactSource, Reach, Simulator, StageSettings};
 use crate::{Equilibrium, Model, ModelBuilder, NO_NODE, Role, SimError, State, equilibrium};
 
 /// How a frictional equilibrium is looked for.
@@ -111,7 +111,7 @@ impl<S: ContactSource> ContactSource for Cautious<'_, S> {
         &mut self,
         positions: &[Vector<3>],
         time: f64,
-        reach: f64,
+        reach: &Reach<'_>,
         out: &mut Vec<Contact>,
     ) -> Result<(), SimError> {
         let before = out.len();
@@ -121,6 +121,16 @@ impl<S: ContactSource> ContactSource for Cautious<'_, S> {
             contact.velocity = Vector::zeros(); // at rest means beside colliders that stand still
         }
         Ok(())
+    }
+
+    fn meetings(
+        &mut self,
+        start: &[Vector<3>],
+        end: &[Vector<3>],
+    ) -> Result<Vec<Contact>, SimError> {
+        let mut found = self.inner.meetings(start, end)?;
+        found.iter_mut().for_each(|contact| contact.friction *= self.factor);
+        Ok(found)
     }
 
     fn safe_part(
@@ -463,7 +473,7 @@ impl<S: ContactSource> Fall<'_, S> {
     fn sunk(&mut self, positions: &[Vector<3>]) -> Result<usize, SimError> {
         let mut near = Vec::new();
         let size = self.simulator.model().size(self.simulator.state());
-        self.simulator.source_mut().contacts(positions, 0.0, 0.0, &mut near)?;
+        self.simulator.source_mut().contacts(positions, 0.0, &Reach::of(0.0), &mut near)?;
         let held: std::collections::HashSet<_> =
             self.simulator.contact_forces().iter().map(|f| f.contact.key).collect();
         Ok(near.iter().filter(|c| c.gap < -1e-5 * size && !held.contains(&c.key)).count())

@@ -1,5 +1,5 @@
 use crate::random::Random;
-use toile_contact::{ContactError, Layers, first_impact, safe_fraction};
+use toile_contact::{ContactError, LayerSettings, Layers, first_impact, safe_fraction};
 use toile_geometry::{TriMesh, Vec3, generate};
 
 /// Two crossed strips and a sheet, one above the other.
@@ -60,4 +60,34 @@ fn resting_cloth_has_no_impacts_and_bad_input_is_refused() {
     let error = layers.earliest_impact(x, &broken, 1e-3).unwrap_err();
     assert_eq!(error, ContactError::PositionNotFinite { vertex: 3 });
     assert!(layers.impacts(x, x, -1.0).is_err());
+}
+
+#[test]
+fn what_meets_on_the_way_is_a_contact_that_points_back() {
+    let mut cloth = stack();
+    let count = cloth.positions.len() / 2;
+    cloth.positions[count..].iter_mut().for_each(|x| x.x -= 0.06);
+    let x = &cloth.positions;
+    let mut layers = Layers::new(&cloth.topology, x).unwrap();
+    let settings = LayerSettings { thickness: 1e-3, reach: 0.0, friction: 0.3 };
+    // The upper strip falls by 100 mm: it ends 80 mm below the lower one, out of reach of any contact there.
+    let fallen = |(k, x): (usize, &Vec3)| if k < count { *x } else { x - Vec3::new(0.0, 0.0, 0.1) };
+    let end: Vec<Vec3> = x.iter().enumerate().map(fallen).collect();
+    let found = layers.meetings(x, &end, 1e-4, &settings).unwrap();
+    let mut straight = 0;
+    for contact in &found {
+        let upper = contact.carriers().next().unwrap().0 as usize >= count;
+        let up = if upper { contact.normal.z } else { -contact.normal.z };
+        assert!(up > 0.0, "{contact:?}"); // less than one where borders meet
+        straight += usize::from(up > 0.99 && (contact.gap + 0.081).abs() < 5e-3);
+        let sum = contact.normal.dot(&contact.sum(&end)) - settings.thickness;
+        assert!((contact.gap - sum).abs() < 1e-15);
+        assert_eq!(contact.friction, 0.3);
+    }
+    assert!(straight > 5 && 2 * straight > found.len(), "{straight} of {}", found.len());
+    // What touches from the start has no direction.
+    let mut flat = x.clone();
+    flat[count..].iter_mut().for_each(|x| x.z = 0.0);
+    assert!(!layers.impacts(&flat, &end, 1e-4).unwrap().is_empty());
+    assert_eq!(layers.meetings(&flat, &end, 1e-4, &settings).unwrap(), []);
 }

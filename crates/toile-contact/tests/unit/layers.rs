@@ -1,4 +1,4 @@
-use toile_contact::{LayerPair, Layers};
+use toile_contact::{LayerPair, Layers, Span};
 use toile_geometry::generate;
 
 #[test]
@@ -6,9 +6,11 @@ fn every_pair_without_common_vertex_is_visited_once() {
     let mesh = generate::rectangle(1.0, 1.0, 4, 3, Default::default());
     let mut layers = Layers::new(&mesh.topology, &mesh.positions).unwrap();
     layers.refit(&[&mesh.positions], 10.0); // everything overlaps
+    let at = |v: u32| Span::new(&mesh.positions[v as usize], &mesh.positions[v as usize], 10.0);
+    let spread = layers.spread(at);
     let mut found = Vec::new();
     for leaf in 0..layers.leaf_count() {
-        layers.pairs(leaf, |_, _| true, |pair| found.push(pair));
+        layers.pairs(leaf, &spread, |pair| found.push(pair));
     }
     found.sort_unstable();
     let mut expected = Vec::new();

@@ -244,3 +244,36 @@ fn a_vertex_that_goes_round_a_sharp_fold_stays_outside() {
         sides = LayerSides::at(&positions);
     }
 }
+
+/// Reach around single vertices finds what it should there and nothing elsewhere.
+#[test]
+fn contacts_are_sought_farther_around_what_may_be_elsewhere() {
+    let lower = generate::sheet(6, 0.1);
+    let count = lower.positions.len();
+    let mut faces = lower.faces().to_vec();
+    faces.extend(lower.faces().iter().map(|f| f.map(|v| v + count as u32)));
+    let mut positions = lower.positions.clone();
+    positions.extend(lower.positions.iter().map(|x| x + Vec3::new(0.003, 0.004, 5e-3)));
+    let mesh = TriMesh::new(positions, faces).unwrap();
+    let x = &mesh.positions;
+    let mut layers = Layers::new(&mesh.topology, x).unwrap();
+    let sides = LayerSides::unknown();
+    let near = LayerSettings { reach: 0.0, ..SETTINGS };
+    assert!(layers.contacts(x, &near, &sides).unwrap().is_empty());
+    // 5 mm apart, 1 mm kept: half of 9 mm on one side is enough.
+    let mut more = vec![0.0; x.len()];
+    let vertex = count as u32 + 14;
+    more[vertex as usize] = 9e-3;
+    let found = layers.contacts_within(x, &near, &sides, &more).unwrap();
+    assert!(!found.is_empty());
+    assert!(found.iter().all(|c| c.vertices.contains(&vertex)), "{found:?}");
+    // All of them together are those of the same reach everywhere.
+    more.fill(9e-3);
+    let all = layers.contacts_within(x, &near, &sides, &more).unwrap();
+    let wide = LayerSettings { reach: 9e-3, ..near };
+    assert_eq!(all, layers.contacts(x, &wide, &sides).unwrap());
+    assert!(all.len() > found.len());
+    assert!(layers.contacts_within(x, &near, &sides, &more[1..]).is_err());
+    more[3] = f64::NAN;
+    assert!(layers.contacts_within(x, &near, &sides, &more).is_err());
+}

@@ -7,7 +7,7 @@ use toile_contact::{Contact, ContactKey};
 use super::integrator::Moving;
 use super::rows::{ContactForce, ContactStatus, Held};
 use super::simulator::Simulator;
-use super::source::ContactSource;
+use super::source::{ContactSource, Reach};
 use crate::{SimError, State};
 
 /// Positions and velocities at one time, in the order of the unknowns.
@@ -97,7 +97,8 @@ impl<S: ContactSource> Simulator<S> {
         self.gather(&self.moving.position.clone());
         self.source.arrived(&self.positions);
         let mut contacts = Vec::new();
-        self.source.contacts(&self.positions, self.moving.time, 0.0, &mut contacts)?;
+        let reach = Reach::of(0.0);
+        self.source.contacts(&self.positions, self.moving.time, &reach, &mut contacts)?;
         self.remember_depths(&contacts);
         Ok(true)
     }

@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use toile_contact::{Contact, ContactKey};
 
-use super::integrator::Stage;
-use super::rows::{ContactStatus, Row, set_apart};
+use super::integrator::{Moving, Stage};
+use super::rows::{ContactStatus, Row, at, set_apart};
 use super::simulator::Simulator;
-use super::source::ContactSource;
+use super::source::{ContactSource, Reach};
 use super::stage::StageReport;
 use crate::{SimError, State};
 
@@ -53,17 +53,51 @@ impl<S: ContactSource> Simulator<S> {
         let clock = Instant::now();
         self.gather(position);
         // What the guess may be wrong by: the fall in a stage, and the last change of velocity once more.
-        let change = self.before.as_ref().map_or(0.0, |before| {
-            let pairs = self.moving.velocity.iter().zip(&before.velocity);
-            pairs.map(|(v, w)| (v - w).abs()).fold(0.0, f64::max)
-        });
-        let reach = 2.0 * self.fall(tau) + tau * change;
+        self.changes.clear();
+        if let Some(before) = &self.before {
+            let change = |&v: &u32| {
+                let i = self.model.unknown(v);
+                tau * (at(&self.moving.velocity, i) - at(&before.velocity, i)).norm()
+            };
+            self.changes.extend(self.model.vertices().iter().map(change));
+        }
+        let reach = Reach { everywhere: 2.0 * self.fall(tau), more: &self.changes };
         self.contacts.clear();
         if self.positions.iter().all(|p| p.iter().all(|x| x.is_finite())) {
-            self.source.contacts(&self.positions, time, reach, &mut self.contacts)?;
+            self.source.contacts(&self.positions, time, &reach, &mut self.contacts)?;
+            self.add_met();
         }
         self.work.timings.detection += clock.elapsed();
         Ok(())
+    }
+
+    /// Adds what met before, instead of what was found of the same pair.
+    fn add_met(&mut self) {
+        if self.met.is_empty() {
+            return;
+        }
+        let known: HashSet<ContactKey> = self.met.iter().map(|(c, _)| c.key).collect();
+        self.contacts.retain(|c| !known.contains(&c.key));
+        for (contact, base) in &self.met {
+            let gap = base + contact.normal.dot(&contact.sum(&self.positions));
+            self.contacts.push(Contact { gap, ..*contact });
+        }
+    }
+
+    /// Keeps in mind what meets on the way to `after`. Whether that was more than was known.
+    pub(super) fn meets(&mut self, from: &Moving, after: &Moving) -> Result<bool, SimError> {
+        let clock = Instant::now();
+        let start = self.model.positions(&from.position);
+        let end = self.model.positions(&after.position);
+        let mut more = false;
+        for contact in self.source.meetings(&start, &end)? {
+            let base = contact.gap - contact.normal.dot(&contact.sum(&end));
+            self.met.retain(|(c, _)| c.key != contact.key);
+            self.met.push((contact, base));
+            more = true;
+        }
+        self.work.timings.detection += clock.elapsed();
+        Ok(more)
     }
 
     /// Whether edges or faces are in a collider deeper than what held them allows.

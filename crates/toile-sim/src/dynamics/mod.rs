@@ -34,7 +34,7 @@ pub use integrator::Integrator;
 pub use report::{Energies, StepReport};
 pub use rows::{ContactForce, ContactStatus};
 pub use simulator::Simulator;
-pub use source::{ContactSource, NoContact};
+pub use source::{ContactSource, NoContact, Reach};
 pub use stage::{StageSettings, StageTimings};
 pub use surroundings::Surroundings;
 pub use zones::Collision;

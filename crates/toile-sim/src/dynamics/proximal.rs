@@ -32,7 +32,7 @@ const WATCH: usize = 5;
 
 /// Largest acceleration that may be left, in units of the mean one that is allowed: contacts that say nearly the same thing exchange their
 /// loads slowly, and nothing depends on it.
-const WORST: f64 = 30.0;
+const WORST: f64 = 100.0;
 
 /// In so many steps, in units of √(stiffness/inertia), at least this part of what is left has to go.
 const PATIENCE: f64 = 2.5;
@@ -123,13 +123,14 @@ impl<'a> Proximal<'a> {
         Some(Self { problem, larger: LARGER, touches, nodes, image: step.clone(), step })
     }
 
-    /// Steps until little is left of the balance, at most so many; the mean acceleration that is left over what may be.
+    /// Steps until little is left of the balance, at most so many; the mean acceleration that is left over what may be, and over that after the
+    /// first step.
     pub(super) fn solve(
         &mut self,
         rows: &[Row],
         start: impl Fn(&Row) -> Vector<3>,
         most: usize,
-    ) -> f64 {
+    ) -> [f64; 2] {
         let Linear { root, tolerance: [absolute, relative], .. } = *self.problem;
         // Going on farther than this overshoots.
         let most_momentum = (root - 1.0) / (root + 1.0);
@@ -137,7 +138,7 @@ impl<'a> Proximal<'a> {
         let unknowns = self.problem.balance.len() as f64;
         let (mut momentum, mut t) = (0.0f64, 1.0f64);
         let (mut tolerance, mut least, mut since) = (absolute, f64::INFINITY, 0);
-        let mut left = f64::INFINITY;
+        let (mut first, mut left) = (1.0, [f64::INFINITY; 2]);
         for k in 1..=most {
             self.descend(momentum);
             let watch = k % WATCH == 1;
@@ -145,10 +146,11 @@ impl<'a> Proximal<'a> {
             let progress = self.progress();
             let mean = (progress.squares / unknowns).sqrt();
             if k == 1 {
+                first = mean;
                 tolerance = absolute.max(relative * mean);
             }
-            left = mean / tolerance;
-            let enough = left <= 1.0 && progress.worst <= WORST * tolerance;
+            left = [mean / tolerance, mean / first];
+            let enough = left[0] <= 1.0 && progress.worst <= WORST * tolerance;
             if enough && (watch || !self.touches.watch(rows, &start)) {
                 break;
             }
@@ -169,6 +171,7 @@ impl<'a> Proximal<'a> {
                 t = next;
             }
         }
+        self.touches.be_exact();
         let mut settled = false;
         for _ in 0..LAST_SWEEPS {
             settled = self.touches.sweep() <= self.problem.still;

@@ -20,6 +20,9 @@ const SHORTEST: usize = 8;
 /// How often the contacts of a stage are looked for at most.
 const LOOKS: usize = 5;
 
+/// How often a part of a step is taken again with what met on its way, before it is cut.
+const MEETINGS: usize = 3;
+
 /// Violation of the law up to which a step is accepted, in units of the largest force.
 const LAWFUL: f64 = 1e-2;
 
@@ -42,7 +45,11 @@ pub struct Simulator<S> {
     pub(super) work: Workspace,
     pub(super) rows: Vec<Row>,
     pub(super) contacts: Vec<Contact>,
+    /// What met on the way when the part was taken before, and gap less normal times places \[m\].
+    pub(super) met: Vec<(Contact, f64)>,
     pub(super) positions: Vec<Vector<3>>,
+    /// What the last change of velocity makes of a stage, for each vertex \[m\].
+    pub(super) changes: Vec<f64>,
     pub(super) delta: Vec<f64>,
     /// Length of the stage it was found for \[s\], and whether it is a guess for the next.
     pub(super) tau: f64,
@@ -81,7 +88,9 @@ impl<S: ContactSource> Simulator<S> {
             warm: HashMap::new(),
             rows: Vec::new(),
             contacts: Vec::new(),
+            met: Vec::new(),
             positions: Vec::new(),
+            changes: Vec::new(),
             delta: vec![0.0; n],
             tau: 0.0,
             again: false,
@@ -228,6 +237,8 @@ impl<S: ContactSource> Simulator<S> {
         self.work.timings = StageTimings::default();
         // In units of the shortest part, so that the parts add up to the step exactly.
         let (mut done, mut part) = (0, SHORTEST);
+        let mut meetings = 0;
+        self.met.clear();
         let start = self.moving.time;
         while done < SHORTEST {
             let from = self.moving.clone();
@@ -261,6 +272,20 @@ impl<S: ContactSource> Simulator<S> {
             }
             let after_failure = after.clone().filter(|_| trial.residual.is_finite());
             let good = after.is_some() && lawful && safe >= 1.0;
+            // What passes through something is told what it meets before the whole part is cut for it.
+            if safe < 1.0
+                && meetings < MEETINGS
+                && let Some(after) = &after
+                && self.meets(&from, after)?
+            {
+                meetings += 1;
+                self.again = true;
+                report.iterations += trial.iterations;
+                report.factorisations += trial.factorisations;
+                continue;
+            }
+            meetings = 0;
+            self.met.clear();
             if !good && part > 1 {
                 part /= 2;
                 (self.warm, self.forces) = kept;
@@ -394,7 +419,7 @@ impl<S: ContactSource> Simulator<S> {
             self.adopt(&position, stage, round == 0);
             // Another look is after contacts: elasticity has had its steps, and those that share vertices are dear.
             let mut settings = self.settings;
-            if round > 0 && Row::any_shared(&self.rows) {
+            if (round > 0 || !self.met.is_empty()) && Row::any_shared(&self.rows) {
                 settings.max_iterations = settings.max_iterations.div_ceil(2);
             }
             let problem = StageProblem {

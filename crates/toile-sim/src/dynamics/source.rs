@@ -6,6 +6,27 @@ use toile_num::Vector;
 use super::zones::Collision;
 use crate::SimError;
 
+/// How far around a configuration contacts are sought.
+#[derive(Clone, Copy, Debug)]
+pub struct Reach<'a> {
+    /// Everywhere \[m\].
+    pub everywhere: f64,
+    /// What is added around each vertex \[m\], for it may be elsewhere by that much; empty for nothing.
+    pub more: &'a [f64],
+}
+
+impl Reach<'_> {
+    /// The same around all vertices \[m\].
+    pub fn of(everywhere: f64) -> Self {
+        Self { everywhere, more: &[] }
+    }
+
+    /// The largest \[m\].
+    pub fn most(&self) -> f64 {
+        self.everywhere + self.more.iter().fold(0.0f64, |a, b| a.max(*b))
+    }
+}
+
 /// Finds the contacts of a configuration.
 pub trait ContactSource {
     /// Appends all contacts nearer than `reach` \[m\] with the vertices at `positions` and everything
@@ -14,7 +35,7 @@ pub trait ContactSource {
         &mut self,
         positions: &[Vector<3>],
         time: f64,
-        reach: f64,
+        reach: &Reach<'_>,
         out: &mut Vec<Contact>,
     ) -> Result<(), SimError>;
 
@@ -28,6 +49,16 @@ pub trait ContactSource {
         _to: f64,
     ) -> Result<f64, SimError> {
         Ok(1.0)
+    }
+
+    /// Layers that would pass through each other on the straight way from `start` to `end`, as contacts with the normals they have when they meet;
+    /// gaps are those at the end.
+    fn meetings(
+        &mut self,
+        _start: &[Vector<3>],
+        _end: &[Vector<3>],
+    ) -> Result<Vec<Contact>, SimError> {
+        Ok(Vec::new())
     }
 
     /// What would collide on the straight way from `start` to `end`, or be deeper in a collider at its end than it was.
@@ -64,7 +95,7 @@ impl ContactSource for NoContact {
         &mut self,
         _: &[Vector<3>],
         _: f64,
-        _: f64,
+        _: &Reach<'_>,
         _: &mut Vec<Contact>,
     ) -> Result<(), SimError> {
         Ok(())

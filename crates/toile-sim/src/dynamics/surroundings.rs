@@ -9,7 +9,7 @@ use toile_contact::{
 use toile_geometry::Topology;
 use toile_num::Vector;
 
-use super::source::ContactSource;
+use super::source::{ContactSource, Reach};
 use super::zones::Collision;
 use crate::SimError;
 use crate::seam::{Stitch, tied_vertices};
@@ -130,7 +130,7 @@ impl Surroundings {
             (b - a).norm()
         });
         let reach = CHORD * longest.fold(0.0, f64::max);
-        self.contacts(positions, 0.0, reach, &mut contacts)?;
+        self.contacts(positions, 0.0, &Reach::of(reach), &mut contacts)?;
         for contact in contacts.iter().filter(|c| c.count > 1 && c.gap < 0.0) {
             let (most, slack) = if let Some(collider) = contact.key.collider() {
                 let around = &contact.vertices[..contact.count as usize];
@@ -198,13 +198,13 @@ impl ContactSource for Surroundings {
         &mut self,
         positions: &[Vector<3>],
         time: f64,
-        reach: f64,
+        reach: &Reach<'_>,
         out: &mut Vec<Contact>,
     ) -> Result<(), SimError> {
         let before = out.len();
         if !self.colliders.is_empty() {
             let placed: Vec<_> = self.colliders.iter().map(|c| c.at(time)).collect();
-            let found = collider_contacts(positions, &self.topology, &placed, reach)?;
+            let found = collider_contacts(positions, &self.topology, &placed, reach.most())?;
             let rides = |c: &Contact| match c.key {
                 ContactKey::VertexCollider { vertex, collider } => {
                     self.rides(vertex, collider, positions)
@@ -214,12 +214,15 @@ impl ContactSource for Surroundings {
             out.extend(found.into_iter().filter(|c| self.sewn.is_empty() || !rides(c)));
         }
         if let Some(own) = &mut self.layers {
+            let most = LAYER_REACH * own.thickness;
+            let everywhere = reach.everywhere.min(most);
             let settings = LayerSettings {
                 thickness: own.thickness,
-                reach: reach.min(LAYER_REACH * own.thickness),
+                reach: everywhere,
                 friction: own.friction,
             };
-            out.extend(own.layers.contacts(positions, &settings, &own.sides)?);
+            let more: Vec<f64> = reach.more.iter().map(|m| m.min(most - everywhere)).collect();
+            out.extend(own.layers.contacts_within(positions, &settings, &own.sides, &more)?);
         }
         if !self.accepted.is_empty() {
             let accepted = |contact: &Contact| {
@@ -267,6 +270,17 @@ impl ContactSource for Surroundings {
             safe = safe.min(safe_fraction(first_impact(pierced)));
         }
         Ok(safe)
+    }
+
+    fn meetings(
+        &mut self,
+        start: &[Vector<3>],
+        end: &[Vector<3>],
+    ) -> Result<Vec<Contact>, SimError> {
+        let Some(own) = &mut self.layers else { return Ok(Vec::new()) };
+        let settings =
+            LayerSettings { thickness: own.thickness, reach: 0.0, friction: own.friction };
+        Ok(own.layers.meetings(start, end, LAST_LINE * own.thickness, &settings)?)
     }
 
     fn collisions(

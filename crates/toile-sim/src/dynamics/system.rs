@@ -608,7 +608,7 @@ mod tests {
             tolerance: [1e-9, 0.0],
         };
         let mut found = Proximal::new(&problem, &rows, start).unwrap();
-        assert!(found.solve(&rows, start, problem.most_steps()) <= 1.0);
+        assert!(found.solve(&rows, start, problem.most_steps())[0] <= 1.0);
         let mut step = vec![0.0; n];
         found.finish(&mut rows, &mut step);
         let largest = exact.r.iter().fold(0.0f64, |a, r| a.max(r.abs()));

@@ -14,6 +14,10 @@ use super::rows::{ContactStatus, Row};
 /// Halvings of space: eight parts keep a few threads busy, and few contacts lie across their borders.
 const HALVINGS: usize = 3;
 
+/// Precision with which sliding contacts are solved, on the way and at the end: the last change of a root, whose error is its square.
+const ROUGHLY: f64 = 1e-3;
+const EXACTLY: f64 = 1e-8;
+
 /// Contacts below which one part is enough.
 const FEW: usize = 400;
 
@@ -68,6 +72,7 @@ pub(super) struct Touches {
     parts: Vec<Vec<Touch>>,
     /// Contacts across borders.
     across: Vec<Touch>,
+    precision: f64,
 }
 
 impl Touches {
@@ -105,6 +110,7 @@ impl Touches {
             nodes: places.iter().map(touched).collect(),
             parts: ranges.iter().map(|_| Vec::new()).collect(),
             across: Vec::new(),
+            precision: ROUGHLY,
             places,
             ranges,
         };
@@ -153,11 +159,17 @@ impl Touches {
 
     /// Solves contacts one after the other. The largest change of a displacement.
     pub(super) fn sweep(&mut self) -> f64 {
+        let precision = self.precision;
         let within =
             in_parts(&mut self.nodes, &self.ranges, &mut self.parts, |_, nodes, touches| {
-                sweep(touches, nodes)
+                sweep(touches, nodes, precision)
             });
-        within.max(sweep(&mut self.across, &mut self.nodes))
+        within.max(sweep(&mut self.across, &mut self.nodes, precision))
+    }
+
+    /// Solves contacts to the last digits from now on.
+    pub(super) fn be_exact(&mut self) {
+        self.precision = EXACTLY;
     }
 
     /// Takes up contacts that would pierce. Whether there were any.
@@ -269,14 +281,14 @@ fn in_parts(
 }
 
 /// Solves contacts one after the other. The largest change of a displacement.
-fn sweep(touches: &mut [Touch], nodes: &mut [Touched]) -> f64 {
+fn sweep(touches: &mut [Touch], nodes: &mut [Touched], precision: f64) -> f64 {
     let mut largest = 0.0f64;
     for touch in touches {
         let d = touch.start + touch.frame.tr_mul(&moved(&touch.nodes, &touch.weights, nodes));
         if touch.force[0] == 0.0 && d[0] >= 0.0 {
             continue;
         }
-        let (force, status) = touch.alone(&(d - touch.own[0] * touch.force));
+        let (force, status) = touch.alone(&(d - touch.own[0] * touch.force), precision);
         let change = force - touch.force;
         (touch.force, touch.status) = (force, status);
         if change.amax() > 0.0 {
@@ -339,7 +351,7 @@ impl Touch {
     }
 
     /// Its force and what it does when d is b without it.
-    fn alone(&mut self, b: &Vector<3>) -> (Vector<3>, ContactStatus) {
+    fn alone(&mut self, b: &Vector<3>, precision: f64) -> (Vector<3>, ContactStatus) {
         if b[0] >= 0.0 {
             return (Vector::zeros(), ContactStatus::Open);
         }
@@ -352,7 +364,7 @@ impl Touch {
         let sliding =
             self.sliding.get_or_insert_with(|| Box::new(LocalContact::new(Law::Coulomb, mu, own)));
         // What slid in the last sweep slides on.
-        let on = sliding.slides_on(b, &self.force).filter(|force| force[0] > 0.0);
+        let on = sliding.slides_on(b, &self.force, precision).filter(|force| force[0] > 0.0);
         (on.unwrap_or_else(|| sliding.solve(b, &self.force).r), ContactStatus::Slip)
     }
 }
@@ -409,6 +421,7 @@ mod tests {
         let mut touches = Touches::new(&rows, &inverse, |i| (i / 3) as u32, position, &start);
         assert_eq!(touches.ranges.len(), 1 << HALVINGS);
         touches.begin(&steps);
+        touches.be_exact();
         let mut sweeps = 0;
         while touches.sweep() > 1e-17 || touches.watch(&rows, &start) {
             sweeps += 1;

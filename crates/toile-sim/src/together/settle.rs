@@ -18,7 +18,7 @@ use super::near::{Place, key};
 use super::{Coupling, TogetherReport, strands, vertex_velocities};
 use crate::SimError;
 use crate::certificate::CERTIFIED_RESIDUAL;
-use crate::dynamics::{ContactForce, ContactSource, Simulator, StageSettings};
+use crate::dynamics::{ContactForce, ContactSource, Reach, Simulator, StageSettings};
 
 /// How rest is sought.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -281,7 +281,7 @@ impl Coupling {
         let least = -SUNK * cloth.model().size(cloth.state());
         let mut found = Vec::new();
         let time = cloth.time();
-        cloth.source_mut().contacts(&x, time, 0.0, &mut found)?;
+        cloth.source_mut().contacts(&x, time, &Reach::of(0.0), &mut found)?;
         let own: HashSet<_> = stay.own.iter().map(|f| f.contact.key).collect();
         let sunk = found.iter().filter(|c| c.gap < least && !own.contains(&c.key)).count();
         let held: HashSet<_> = stay.places.iter().map(key).collect();

@@ -232,6 +232,11 @@ fn over_a_box(integrator: Integrator) -> Simulator<Surroundings> {
 
 /// Two sheets, one a little above the other, fall on a plane.
 fn two_layers(integrator: Integrator) -> Simulator<Surroundings> {
+    two_layers_above(0.0, integrator)
+}
+
+/// The same with the plane elsewhere.
+fn two_layers_above(ground: f64, integrator: Integrator) -> Simulator<Surroundings> {
     let one = generate::sheet(6, 0.3);
     let count = one.positions.len() as u32;
     let mut faces = one.topology.faces().to_vec();
@@ -245,7 +250,7 @@ fn two_layers(integrator: Integrator) -> Simulator<Surroundings> {
     let topology = toile_geometry::Topology::new(positions.len(), faces).unwrap();
     let mesh = TriMesh { topology, positions };
     let model = sheet_model(&mesh, vec![], -GRAVITY * Vec3::z());
-    let plane = Shape::plane(Vec3::zeros(), Vec3::z()).unwrap();
+    let plane = Shape::plane(ground * Vec3::z(), Vec3::z()).unwrap();
     let plane = Collider::fixed(plane).with_friction(0.5).unwrap().with_gap(2e-3).unwrap();
     let around = Surroundings::new(mesh.topology.clone(), vec![plane])
         .with_self_contact(&mesh.positions, &mesh.positions, 2e-3, 0.4)
@@ -306,6 +311,32 @@ fn layers_carry_each_other_without_passing() {
     assert!((between / weight - 0.5).abs() < 0.02, "the lower layer carries {between} N");
     let mean = (0..36).map(|v| upper(&sim, v)).sum::<f64>() / 36.0;
     assert!((mean - 0.004).abs() < 1e-4, "the upper layer lies at {mean} m");
+}
+
+/// A sheet that would be far beyond another at the end of a step, where no contact is found, stays on its side, and the step is taken in one piece.
+#[test]
+fn a_fast_layer_is_stopped_by_what_it_meets_on_its_way() {
+    let mut sim = two_layers_above(-10.0, Integrator::ImplicitEuler);
+    let mut v = vec![0.0; sim.model().len()];
+    for node in 36..72 {
+        v[sim.model().unknown(node) + 2] = -20.0;
+    }
+    sim.set_velocities(&v);
+    let mean = |sim: &Simulator<Surroundings>, range: std::ops::Range<u32>| {
+        let count = f64::from(range.end - range.start);
+        range.map(|v| sim.model().position(sim.state(), v).z).sum::<f64>() / count
+    };
+    let before = sim.energies();
+    let report = sim.step(0.005).unwrap();
+    assert_eq!((report.substeps, report.stopped), (1, 0), "{report:?}");
+    assert!(report.law_error <= 1e-4, "{report:?}");
+    let (upper, lower) = (mean(&sim, 36..72), mean(&sim, 0..36));
+    assert!(upper > lower + 5e-4, "{upper} {lower}");
+    // Both go on with what momentum they have together.
+    let way = 0.005 * 10.0;
+    assert!((0.004 - lower - way).abs() < 0.1 * way, "{lower}");
+    let after = sim.energies();
+    assert!(after.kinetic + after.potential < before.kinetic + before.potential);
 }
 
 #[test]

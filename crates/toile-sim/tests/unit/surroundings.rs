@@ -2,7 +2,7 @@ use toile_contact::{Collider, Contact, Shape};
 use toile_geometry::{Topology, generate};
 use toile_num::Vector;
 use toile_sim::Stitch;
-use toile_sim::dynamics::{ContactSource, Surroundings};
+use toile_sim::dynamics::{ContactSource, Reach, Surroundings};
 
 /// A triangle whose corners lie on a ball has chords inside it: accepted, they are no contacts until they get deeper.
 #[test]
@@ -18,7 +18,7 @@ fn chords_on_a_round_body_are_accepted_and_corners_are_not() {
     let topology = Topology::new(3, vec![[0, 1, 2]]).unwrap();
     let between = |around: &mut Surroundings, x: &[Vector<3>]| -> Vec<f64> {
         let mut found = Vec::new();
-        around.contacts(x, 0.0, 0.0, &mut found).unwrap();
+        around.contacts(x, 0.0, &Reach::of(0.0), &mut found).unwrap();
         found.iter().filter(|c| c.count > 1).map(|c| c.gap).collect()
     };
     let mut strict = Surroundings::new(topology.clone(), vec![ball.clone()]);
@@ -34,7 +34,7 @@ fn chords_on_a_round_body_are_accepted_and_corners_are_not() {
         assert!((-60.0 * gap..-40.0 * gap).contains(g), "{g}");
     }
     let mut all = Vec::new();
-    lenient.contacts(&sunk, 0.0, 0.0, &mut all).unwrap();
+    lenient.contacts(&sunk, 0.0, &Reach::of(0.0), &mut all).unwrap();
     let corner = all.iter().find(|c| c.count == 1).unwrap();
     assert!((corner.gap + 50.0 * gap).abs() < 1e-12, "{}", corner.gap);
     // What is far deeper than a chord is no chord.
@@ -59,7 +59,7 @@ fn what_is_sewn_to_an_edge_is_carried_by_the_edge() {
     let touches = |positions: &[Vector<3>], seams: &[Stitch]| {
         let around = Surroundings::new(topology.clone(), vec![ball.clone()]);
         let mut found = Vec::new();
-        around.with_seams(seams).contacts(positions, 0.0, 1e-4, &mut found).unwrap();
+        around.with_seams(seams).contacts(positions, 0.0, &Reach::of(1e-4), &mut found).unwrap();
         let of = |v: u32| found.iter().any(|c| c.count == 1 && c.vertices[0] == v);
         (0..6).map(of).collect::<Vec<bool>>()
     };
@@ -84,7 +84,7 @@ fn what_carries_is_not_accepted_and_deep_chords_are() {
     let topology = Topology::new(3, vec![[0, 1, 2]]).unwrap();
     let deep = |around: &mut Surroundings| -> Vec<Contact> {
         let mut found = Vec::new();
-        around.contacts(&corners, 0.0, 60.0 * gap, &mut found).unwrap();
+        around.contacts(&corners, 0.0, &Reach::of(60.0 * gap), &mut found).unwrap();
         found.retain(|c| c.count > 1 && c.gap < 0.0);
         found
     };
