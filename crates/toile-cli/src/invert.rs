@@ -253,6 +253,7 @@ fn summary(found: &SceneInversion, drift_time: f64, seconds: f64) -> String {
         ));
         lines.extend(loaded.notes.iter().map(|note| format!("  note: {note}")));
     }
+    lines.extend(found.body_notes.iter().cloned());
     let touching = &result.touching;
     let sewing = &touching.sewing;
     if sewing.open > 0 {

@@ -4,6 +4,7 @@ use toile_geometry::Vec3;
 
 use crate::ContactError;
 use crate::advance::{Four, edge_edge_time, vertex_face_time};
+use crate::distance::{point_triangle, segment_segment};
 use crate::layers::{LEAF_BLOCK, LayerPair, Layers};
 use crate::touch::{check_length, check_positions, in_blocks};
 
@@ -86,6 +87,36 @@ impl Layers {
         });
         impacts.sort_unstable_by_key(|impact| impact.pair);
         Ok(impacts)
+    }
+
+    /// Pairs of layers that are nearer to each other than `separation` \[m\], sorted: those that [`impacts`](Self::impacts) cannot keep so
+    /// far apart.
+    pub fn pairs_within(
+        &mut self,
+        positions: &[Vec3],
+        separation: f64,
+    ) -> Result<Vec<LayerPair>, ContactError> {
+        self.prepare(positions, positions, separation)?;
+        let this = &*self;
+        let near = |v: &[u32; 4], split: usize| {
+            let [a, b, c, d] = v.map(|v| positions[v as usize]);
+            let squared = if split == 1 {
+                point_triangle(&a, &[b, c, d]).distance_squared
+            } else {
+                segment_segment(&[a, b], &[c, d], 0.0).distance_squared
+            };
+            squared <= separation * separation
+        };
+        let mut pairs = in_blocks(self.leaf_count(), LEAF_BLOCK, |leaves, found| {
+            for leaf in leaves {
+                let keep = |v: &[u32; 4], split: usize| {
+                    may_meet(v, split, positions, positions, separation) && near(v, split)
+                };
+                this.pairs(leaf, keep, |pair| found.push(pair));
+            }
+        });
+        pairs.sort_unstable();
+        Ok(pairs)
     }
 
     /// The first impact between layers; see [`impacts`](Self::impacts). Faster than all of them.

@@ -1,5 +1,5 @@
 use crate::random::Random;
-use toile_contact::{ContactError, Layers, first_impact, safe_fraction};
+use toile_contact::{ContactError, ImpactPair, Layers, first_impact, safe_fraction};
 use toile_geometry::{TriMesh, Vec3, generate};
 
 /// Two crossed strips and a sheet, one above the other.
@@ -46,6 +46,37 @@ fn falling_cloth_is_stopped_before_it_passes_through() {
         };
         // Wobbling by 4 mm at the end, 0.8 mm when they meet.
         assert!(above(&at(part)) > -2e-3 && above(&end) < -0.05);
+    }
+}
+
+/// The strips cross each other once one is let down; what is then nearer than asked is found, and nothing else.
+#[test]
+fn parts_of_layers_that_are_in_each_other_are_found() {
+    let cloth = stack();
+    let mut x = cloth.positions.clone();
+    let count = x.len() / 2;
+    let mut layers = Layers::new(&cloth.topology, &x).unwrap();
+    assert_eq!(layers.pairs_within(&x, 0.0199).unwrap(), []);
+    let near = layers.pairs_within(&x, 0.0201).unwrap();
+    assert!(!near.is_empty());
+    let lower = |v: &u32| (*v as usize) < count;
+    for pair in &near {
+        let vertices = pair.vertices(&cloth.topology);
+        let below = vertices.iter().filter(|v| lower(v)).count();
+        assert!((1..=3).contains(&below), "{pair:?} is of one strip");
+    }
+    // Tilted, so that they cross along a line: every impact of a small move is of pairs that were found.
+    for p in &mut x[count..] {
+        p.z += 0.3 * (p.x - 0.1) - 0.02;
+    }
+    let near = layers.pairs_within(&x, 1e-3).unwrap();
+    let mut end = x.clone();
+    end[count..].iter_mut().for_each(|p| p.z -= 1e-4);
+    let impacts = layers.impacts(&x, &end, 1e-5).unwrap();
+    assert!(!impacts.is_empty());
+    for impact in impacts {
+        let ImpactPair::Layers(pair) = impact.pair else { unreachable!() };
+        assert!(near.binary_search(&pair).is_ok(), "{pair:?}");
     }
 }
 
