@@ -82,9 +82,13 @@ pub(crate) fn write_all(
         }
         Ok(())
     })?;
+    // Forces that do not hold are no start for anything.
+    let holds = result.certificate.certified;
     let faces = found.shells.iter().map(|s| s.shell.topology.faces().len()).sum();
-    let forces = result.contacts.iter().map(|c| (c.contact.key, c.force));
-    write_contact_forces(out.join(FORCES), scene, [result.equilibrium.len(), faces], forces)?;
+    if holds {
+        let forces = result.contacts.iter().map(|c| (c.contact.key, c.force));
+        write_contact_forces(out.join(FORCES), scene, [result.equilibrium.len(), faces], forces)?;
+    }
     let simulation = simulation(scene, found)
         .to_toml()
         .map_err(|e| Failure(format!("cannot write simulation.toml: {e}")))?;
@@ -93,8 +97,9 @@ pub(crate) fn write_all(
         w.write_all(head.as_bytes())?;
         w.write_all(simulation.as_bytes())
     })?;
-    let rest = ["maps.ply", "maps.vtp", "contacts.ply", FORCES, "edges.csv", "inversion.glb"];
+    let rest = ["maps.ply", "maps.vtp", "contacts.ply", "edges.csv", "inversion.glb"];
     names.extend(rest.map(String::from));
+    names.extend(holds.then(|| FORCES.to_string()));
     names.extend(["certificate.json", "log.jsonl", "simulation.toml"].map(String::from));
     Ok(names)
 }
@@ -339,6 +344,6 @@ fn simulation(scene: &Scene, found: &SceneInversion) -> Scene {
         newton_steps: None,
     }));
     new.invert = None;
-    new.contact_forces = Some(FORCES.into());
+    new.contact_forces = found.result.certificate.certified.then(|| FORCES.into());
     new
 }

@@ -55,9 +55,10 @@ fn parts_of_layers_that_are_in_each_other_are_found() {
     let cloth = stack();
     let mut x = cloth.positions.clone();
     let count = x.len() / 2;
+    x[count..].iter_mut().for_each(|p| p.z -= 0.019);
     let mut layers = Layers::new(&cloth.topology, &x).unwrap();
-    assert_eq!(layers.pairs_within(&x, 0.0199).unwrap(), []);
-    let near = layers.pairs_within(&x, 0.0201).unwrap();
+    assert_eq!(layers.pairs_within(&x, 0.99e-3).unwrap(), []);
+    let near = layers.pairs_within(&x, 1.01e-3).unwrap();
     assert!(!near.is_empty());
     let lower = |v: &u32| (*v as usize) < count;
     for pair in &near {
@@ -67,7 +68,7 @@ fn parts_of_layers_that_are_in_each_other_are_found() {
     }
     // Tilted, so that they cross along a line: every impact of a small move is of pairs that were found.
     for p in &mut x[count..] {
-        p.z += 0.3 * (p.x - 0.1) - 0.02;
+        p.z += 0.3 * (p.x - 0.1) - 1e-3;
     }
     let near = layers.pairs_within(&x, 1e-3).unwrap();
     let mut end = x.clone();

@@ -17,7 +17,7 @@ fn a_layered_skirt_stays_where_it_was_drawn() {
         topology: Topology::new(skirt.positions.len(), skirt.faces).unwrap(),
         positions: skirt.positions.clone(),
         rest_positions: skirt.positions,
-        material: ShellMaterial::isotropic(4e5, 0.3, 2.5e-3),
+        material: ShellMaterial::isotropic(1.6e5, 0.3, 6.25e-3),
         areal_density: 0.15,
         pins: Vec::new(),
         seams: Vec::new(),
@@ -34,6 +34,6 @@ fn a_layered_skirt_stays_where_it_was_drawn() {
     let c = &found.certificate;
     assert!(c.certified && !found.settled, "{}", c.reason);
     let between = found.contacts.iter().filter(|c| c.contact.key.between_layers()).count();
-    assert!(between > 100, "{between}");
+    assert!(between > 50, "{between}");
     assert!(c.drift.unwrap() < 1e-9, "{:?}", c.drift);
 }

@@ -97,7 +97,7 @@ fn what_carries_is_not_accepted_and_deep_chords_are() {
     let gap_of = |around: &mut Surroundings, sunk: f64| {
         let x = corners.map(|p| p * (1.0 - sunk / radius));
         let mut found = Vec::new();
-        around.contacts(&x, 0.0, gap, &mut found).unwrap();
+        around.contacts(&x, 0.0, 60.0 * gap, &mut found).unwrap();
         found.iter().find(|c| c.key == one).map(|c| c.gap)
     };
     // It touches where it is, and pushes as soon as it gets deeper.
