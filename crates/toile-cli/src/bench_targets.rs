@@ -27,10 +27,11 @@ fn fate(found: &Result<Inversion, InverseError>) -> Fate {
     let Ok(found) = found else { return Fate::Refused };
     let (c, d) = (&found.certificate, &found.diagnosis);
     let near = c.target_error_max.unwrap_or(f64::INFINITY) <= 0.01 * c.size;
-    // A reason is one the user can act on: the friction it takes, the part of the weight that would be carried, the
-    // face that is too flat, or what had to be moved before anything could be sought.
+    // A reason is one the user can act on: the friction it takes, the part of the weight that would be carried, how much stiffer it would have to be,
+    // the face that is too flat, or what had to be moved before anything could be sought.
     let soft = d.weight_refused.is_some_and(|r| r < 1.0)
-        || d.weight_fraction > 0.0 && d.weight_fraction < 1.0;
+        || d.weight_fraction > 0.0 && d.weight_fraction < 1.0
+        || d.bending_factor.is_some_and(|f| f > 1.0);
     let moves = [found.touching.longest_move, found.touching.evening.longest_move];
     let moved = moves.iter().any(|m| *m > 0.5 * c.target_error_max.unwrap_or(f64::INFINITY));
     let reason = d.least_friction.is_some() || d.sliver.is_some() || soft || c.certified && moved;

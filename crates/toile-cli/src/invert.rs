@@ -253,6 +253,7 @@ fn summary(found: &SceneInversion, drift_time: f64, seconds: f64) -> String {
         ));
         lines.extend(loaded.notes.iter().map(|note| format!("  note: {note}")));
     }
+    lines.extend(found.body_notes.iter().cloned());
     let touching = &result.touching;
     let sewing = &touching.sewing;
     if sewing.open > 0 {
@@ -295,7 +296,14 @@ fn summary(found: &SceneInversion, drift_time: f64, seconds: f64) -> String {
     figure("residual", format!("{:.2e} of a vertex's weight ({:.2e} N)", c.residual, c.residual_n));
     if let (Some(gap), Some(margin)) = (c.cone_gap, c.cone_margin) {
         figure("cone gap", format!("{} of the largest contact force", digits(gap)));
-        figure("cone margin", format!("{:.1} % of the friction is to spare", 100.0 * margin));
+        figure(
+            "cone margin",
+            if margin < 0.0 {
+                "none: there are forces that friction does not hold".into()
+            } else {
+                format!("{:.1} % of the friction is to spare", 100.0 * margin)
+            },
+        );
     }
     if let Some(depth) = c.penetration {
         figure("penetration", length(depth));

@@ -7,7 +7,8 @@ use toile::geometry::Vec3;
 use toile::geometry::measure::dihedral_angle;
 use toile::io::{
     Axes, Cell, GlbMesh, IntegratorName, MeshSource, ObjWriter, PlyWriter, Rest, Scene, Time, Up,
-    WriteError, atomic_write, write_csv, write_glb, write_obj, write_ply, write_vtp,
+    WriteError, atomic_write, write_contact_forces, write_csv, write_glb, write_obj, write_ply,
+    write_vtp,
 };
 
 use crate::Failure;
@@ -81,6 +82,13 @@ pub(crate) fn write_all(
         }
         Ok(())
     })?;
+    // Forces that do not hold are no start for anything.
+    let holds = result.certificate.certified;
+    let faces = found.shells.iter().map(|s| s.shell.topology.faces().len()).sum();
+    if holds {
+        let forces = result.contacts.iter().map(|c| (c.contact.key, c.force));
+        write_contact_forces(out.join(FORCES), scene, [result.equilibrium.len(), faces], forces)?;
+    }
     let simulation = simulation(scene, found)
         .to_toml()
         .map_err(|e| Failure(format!("cannot write simulation.toml: {e}")))?;
@@ -91,6 +99,7 @@ pub(crate) fn write_all(
     })?;
     let rest = ["maps.ply", "maps.vtp", "contacts.ply", "edges.csv", "inversion.glb"];
     names.extend(rest.map(String::from));
+    names.extend(holds.then(|| FORCES.to_string()));
     names.extend(["certificate.json", "log.jsonl", "simulation.toml"].map(String::from));
     Ok(names)
 }
@@ -294,6 +303,9 @@ fn write_side_by_side(path: &Path, found: &SceneInversion) -> Result<(), WriteEr
     write_glb(path, &meshes)
 }
 
+/// The file of the forces with which that simulation starts.
+const FORCES: &str = "forces.csv";
+
 /// The scene that simulates the result.
 fn simulation(scene: &Scene, found: &SceneInversion) -> Scene {
     let mut new = scene.clone();
@@ -332,5 +344,6 @@ fn simulation(scene: &Scene, found: &SceneInversion) -> Scene {
         newton_steps: None,
     }));
     new.invert = None;
+    new.contact_forces = found.result.certificate.certified.then(|| FORCES.into());
     new
 }

@@ -94,22 +94,10 @@ impl Layers {
         Ok(impacts)
     }
 
-    /// What meets on the way from `start` to `end`, as [`impacts`](Self::impacts) finds it, as contacts: normal and weights are those of the moment
-    /// before, the gap along that normal that of the end. They keep apart what a contact found at the end knows nothing of, because
-    /// it is past it by then.
-    pub fn meetings(
-        &mut self,
-        start: &[Vec3],
-        end: &[Vec3],
-        separation: f64,
-        settings: &LayerSettings,
-    ) -> Result<Vec<Contact>, ContactError> {
-        let impacts = self.impacts(start, end, separation)?;
-        Ok(impacts.iter().filter_map(|i| self.meeting(i, start, end, settings)).collect())
-    }
-
-    /// `None` for what touches from the start, which has no normal.
-    fn meeting(
+    /// An impact on the way from `start` to `end` as a contact: normal and weights are those of the moment before, the gap along that normal is
+    /// that of the end. It keeps apart what a contact found at the end knows nothing of, because they are past each other by then. `None` for
+    /// what touches from the start, which has no normal.
+    pub fn meeting(
         &self,
         impact: &Impact,
         start: &[Vec3],
@@ -149,6 +137,35 @@ impl Layers {
             velocity: Vec3::zeros(),
             friction: settings.friction,
         })
+    }
+
+    /// Pairs of layers that are nearer to each other than `separation` \[m\], sorted: those that [`impacts`](Self::impacts) cannot keep so
+    /// far apart.
+    pub fn pairs_within(
+        &mut self,
+        positions: &[Vec3],
+        separation: f64,
+    ) -> Result<Vec<LayerPair>, ContactError> {
+        self.prepare(positions, positions, separation)?;
+        let this = &*self;
+        let spread = self.ways(positions, positions, separation);
+        let near = |pair: &LayerPair| {
+            let [a, b, c, d] = pair.vertices(&this.topology).map(|v| positions[v as usize]);
+            let squared = match pair {
+                LayerPair::VertexFace { .. } => point_triangle(&a, &[b, c, d]).distance_squared,
+                LayerPair::EdgeEdge { .. } => {
+                    segment_segment(&[a, b], &[c, d], 0.0).distance_squared
+                }
+            };
+            squared <= separation * separation
+        };
+        let mut pairs = in_blocks(self.leaf_count(), LEAF_BLOCK, |leaves, found| {
+            for leaf in leaves {
+                this.pairs(leaf, &spread, |pair| found.extend(Some(pair).filter(near)));
+            }
+        });
+        pairs.sort_unstable();
+        Ok(pairs)
     }
 
     /// The first impact between layers; see [`impacts`](Self::impacts). Faster than all of them.

@@ -94,11 +94,15 @@ pub(crate) fn explain(
                     diagnosis.stiffness_factor
                 ));
             } else if let Some(refused) = diagnosis.weight_refused.filter(|_| soft) {
+                // Of the whole weight alone it is not known by how much it is too much.
+                let much = match 1.0 / refused {
+                    factor if factor < 1.05 => String::new(),
+                    factor => format!("more than {factor:.1} times "),
+                };
                 words.push(format!(
                     "too soft or too heavy: {} of the weight was not carried within 1 % of the size from the target, nor was any part \
-                     found that is; make it more than {:.1} times stiffer or lighter (where it asks too much: unheld_force in maps.ply)",
+                     found that is; make it {much}stiffer or lighter (where it asks too much: unheld_force in maps.ply)",
                     percent(refused),
-                    1.0 / refused
                 ));
             } else if soft {
                 words.push(

@@ -13,8 +13,8 @@ pub enum InverseError {
     /// Neither pins nor contacts hold a piece of the target.
     #[error(
         "the piece with vertex {vertex} ({size} vertices) is not pinned and nowhere nearer than {} to a collider \
-         (gap + tolerance; the nearest is {} away): move it onto the body, raise `contact_tolerance`, or pin some of it{}",
-        length(*.reach), length(*.nearest), other_unit(.sizes)
+         (gap + tolerance; the nearest is {} away): move it onto the body, raise `contact_tolerance`{}, or pin some of it{}",
+        length(*.reach), length(*.nearest), raised(*.enough, .sizes[0]), other_unit(.sizes)
     )]
     Unheld {
         /// A vertex of the piece.
@@ -25,6 +25,8 @@ pub enum InverseError {
         reach: f64,
         /// How near its nearest vertex is \[m\].
         nearest: f64,
+        /// Tolerance with which one in twenty of its vertices would touch \[m\].
+        enough: f64,
         /// Sizes of the target and of all colliders \[m\]; infinite for planes.
         sizes: [f64; 2],
     },
@@ -66,6 +68,20 @@ pub enum InverseError {
     /// The connectivity.
     #[error(transparent)]
     Mesh(#[from] toile_geometry::MeshError),
+}
+
+/// How far off its body a garment may be drawn for a larger tolerance to be the remedy, in units of its size.
+const HOVERING: f64 = 0.02;
+
+/// Says which tolerance would do.
+fn raised(enough: f64, size: f64) -> String {
+    if !(enough > 0.0 && enough <= HOVERING * size) {
+        return String::new();
+    }
+    // Two digits, rounded up.
+    let unit = 10f64.powf(enough.log10().floor() - 1.0);
+    let enough = (enough / unit).ceil() * unit;
+    format!(" (with {enough:.1e} one in twenty of its vertices would touch)")
 }
 
 /// How many times larger one of a garment and its body may be than the other before their units are doubted.

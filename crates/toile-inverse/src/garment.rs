@@ -145,15 +145,15 @@ impl Garment {
         Ok(self.bare_surroundings(positions, rest)?.accepting(positions)?)
     }
 
-    /// The same for an equilibrium: what lies on a collider between vertices and carries something may not get deeper.
+    /// The same for an equilibrium: what carries something touches where it is.
     pub(crate) fn surroundings_of(
         &self,
         positions: &[Vec3],
         rest: &[Vec3],
         carrying: &[Carrying],
     ) -> Result<Surroundings, InverseError> {
-        let between = carrying.iter().map(|c| c.contact.key).filter(|k| !k.between_layers());
-        Ok(self.bare_surroundings(positions, rest)?.accepting_but(positions, between)?)
+        let keys = carrying.iter().map(|c| c.contact.key);
+        Ok(self.bare_surroundings(positions, rest)?.accepting_but(positions, keys)?)
     }
 
     pub(crate) fn bare_surroundings(

@@ -17,6 +17,9 @@ const CLOSING: usize = 40;
 const CAREFUL: f64 = 0.3;
 const CLOSED: f64 = 1e-3;
 
+/// One of so many vertices on a collider is enough to be held by, as a garment is that is drawn a little off its body.
+const ENOUGH: usize = 20;
+
 /// Where layers of the target touch each other.
 pub(crate) fn layers_touching(
     garment: &Garment,
@@ -68,17 +71,19 @@ pub(crate) fn check_held(
     let Some(c) = held.iter().position(|h| !h) else { return Ok(hung) };
     let of = |v: &usize| components.of_vertex[*v] == Some(c as u32);
     let placed: Vec<_> = garment.colliders.iter().map(|c| c.at(0.0)).collect();
-    let away = (0..positions.len())
+    let mut away: Vec<(f64, f64)> = (0..positions.len())
         .filter(of)
         .filter_map(|v| nearest(&placed, &positions[v]))
-        .map(|(c, gap)| gap + placed[c].gap())
-        .fold(f64::INFINITY, f64::min);
+        .map(|(c, gap)| (gap, gap + placed[c].gap()))
+        .collect();
+    away.sort_by(|a, b| a.0.total_cmp(&b.0));
     let gap = garment.colliders.iter().map(toile_contact::Collider::gap).fold(0.0, f64::max);
     Err(InverseError::Unheld {
         vertex: (0..positions.len()).find(of).unwrap_or(0),
         size: size[c],
         reach: gap + settings.contact_tolerance,
-        nearest: away,
+        nearest: away.first().map_or(f64::INFINITY, |(_, distance)| *distance),
+        enough: away.get(away.len() / ENOUGH).map_or(f64::INFINITY, |(gap, _)| *gap),
         sizes: [extent(positions), size_of(&placed)],
     })
 }

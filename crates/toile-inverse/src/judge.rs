@@ -5,7 +5,8 @@ use toile_geometry::Vec3;
 use toile_num::words::length;
 use toile_sim::dynamics::{Simulator, Surroundings};
 use toile_sim::{
-    CERTIFIED_RESIDUAL, Certificate, Model, SimError, State, equilibrium, relax, tied_vertices,
+    CERTIFIED_RESIDUAL, Certificate, SimError, equilibrium, relax, tied_vertices,
+    with_balanced_angles,
 };
 use toile_solve::{NewtonSettings, Stop};
 
@@ -96,7 +97,7 @@ fn balance(
         let stiffness = tie_stiffness(garment, rest, size);
         let mut model = garment.held_model(&positions, rest, &contacts, stiffness)?;
         let before = positions.clone();
-        let start = with_angles(&mut model, &newton)?;
+        let start = with_balanced_angles(&mut model, &newton)?;
         let found = equilibrium(&model, &start, &newton, |_| observe(Phase::Drape, 1.0, 0.0))?;
         let mut gradient = vec![0.0; model.len()];
         model.gradient(&found.state, &mut gradient);
@@ -158,19 +159,6 @@ fn balance(
             return Ok(done);
         }
     }
-}
-
-/// Where a model starts, edge angles in balance: with angles out of balance soft cloth would leave an equilibrium that it is already in.
-fn with_angles(model: &mut Model, newton: &NewtonSettings) -> Result<State, InverseError> {
-    if newton.max_steps == 0 || model.graph().sizes.iter().all(|size| *size == 3) {
-        return Ok(model.start().clone());
-    }
-    let first = model.vertices().iter().map(|&v| model.unknown(v));
-    let free: Vec<usize> = first.flat_map(|i| i..i + 3).filter(|&i| !model.fixed()[i]).collect();
-    free.iter().for_each(|&i| model.set_fixed(i, true));
-    let found = relax(model, model.start(), newton, |_| true)?;
-    free.iter().for_each(|&i| model.set_fixed(i, false));
-    Ok(found.point)
 }
 
 /// How far the whole weight would move a contact of several vertices, in units of the size. Stiffer ones would drown the last digits of the
@@ -253,8 +241,12 @@ fn drift(
     contacts: &[Carrying],
     observe: &mut dyn FnMut(Phase, f64, f64) -> bool,
 ) -> Result<Option<f64>, InverseError> {
-    let (model, _) = garment.model(start, rest)?;
+    let (mut model, _) = garment.model(start, rest)?;
+    let newton =
+        NewtonSettings { tolerance: 1e-10, max_steps: NEWTON_STEPS, ..NewtonSettings::default() };
+    let state = with_balanced_angles(&mut model, &newton)?;
     let mut simulator = Simulator::new(model, around)?;
+    simulator.set_state(&state);
     // Where many contacts say nearly the same thing, others would be found for the same weight, slowly.
     simulator.expect(contacts.iter().map(|c| (c.contact.key, c.force)));
     let mut h = DRIFT_STEP.min(time);

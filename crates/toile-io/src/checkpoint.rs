@@ -89,7 +89,7 @@ pub fn contact_words(key: &ContactKey) -> (&'static str, [u32; 3]) {
     }
 }
 
-fn contact_key(kind: &str, [a, b, c]: [u32; 3]) -> Option<ContactKey> {
+pub(crate) fn contact_key(kind: &str, [a, b, c]: [u32; 3]) -> Option<ContactKey> {
     Some(match kind {
         "vertex-collider" => ContactKey::VertexCollider { vertex: a, collider: b },
         "face-collider" => ContactKey::FaceCollider { face: a, collider: b, feature: c },

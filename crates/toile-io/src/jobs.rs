@@ -327,7 +327,7 @@ impl Scene {
     }
 
     fn paths_mut(&mut self) -> Vec<&mut String> {
-        let mut all = Vec::new();
+        let mut all: Vec<&mut String> = self.contact_forces.iter_mut().collect();
         for shell in &mut self.shells {
             if let MeshSource::File(path) = &mut shell.mesh {
                 all.push(path);

@@ -28,6 +28,7 @@ mod axes;
 mod base64;
 mod checkpoint;
 mod colliders;
+mod contact_forces;
 mod csv;
 mod error;
 mod fclib;
@@ -85,6 +86,7 @@ pub use checkpoint::{
     CheckpointError, contact_words, parse_checkpoint, read_checkpoint, write_checkpoint,
 };
 pub use colliders::{LoadedCollider, load_colliders, loaded_colliders};
+pub use contact_forces::{load_contact_forces, write_contact_forces};
 pub use csv::{Cell, csv_to, write_csv};
 pub use error::{MeshError, Place};
 pub use fibre_checkpoint::{parse_fibre_checkpoint, read_fibre_checkpoint, write_fibre_checkpoint};

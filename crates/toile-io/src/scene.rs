@@ -28,6 +28,9 @@ pub struct Scene {
     /// Gravity in the axes of the files \[m/s²\]; 9.81 against `up` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gravity: Option<[f64; 3]>,
+    /// Forces that contacts of the shells carry at the start of `simulate`: a table that `invert` writes, so that what was found at rest stays there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact_forces: Option<String>,
     /// The shells: cloth, plates, anything thin.
     #[serde(default, rename = "shell")]
     pub shells: Vec<Shell>,

@@ -130,6 +130,7 @@ fn check_files(scene: &Scene) -> Result<(), SceneError> {
             }
         }
     }
+    let forces = scene.contact_forces.iter().map(|path| ("contact_forces".to_string(), path));
     let curves = (scene.rods.iter().enumerate())
         .filter_map(|(i, rod)| rod.curve.as_ref().map(|path| (format!("rod[{i}].curve"), path)));
     let natures =
@@ -139,7 +140,7 @@ fn check_files(scene: &Scene) -> Result<(), SceneError> {
         });
     let strands = (scene.hair.iter().enumerate())
         .map(|(i, hair)| (format!("hair[{i}].strands"), &hair.strands));
-    for (key, path) in curves.chain(natures).chain(strands) {
+    for (key, path) in forces.chain(curves).chain(natures).chain(strands) {
         let place = scene.resolve(path);
         if !scene.source.attached.holds(path) && !place.is_file() {
             problems.push(scene.source.diagnostic_at(

@@ -34,6 +34,6 @@ pub use seam::{
 };
 pub use shell::{Shell, ShellMaterial, ShellNodes};
 pub use state::State;
-pub use statics::{Equilibrium, Potential, equilibrium, relax};
+pub use statics::{Equilibrium, Potential, equilibrium, relax, with_balanced_angles};
 pub use stencils::{NO_NODE, Role};
 pub use together::{Coupling, RestSettings, Rested, TogetherReport};

@@ -132,3 +132,20 @@ pub fn relax(
 ) -> Result<Minimum<State>, SimError> {
     Ok(minimize(&Potential::new(model, start), start, settings, observe)?)
 }
+
+/// Where a model starts, its edge angles in balance while the vertices stay: angles have no mass, and in a mesh they are only guessed. From a guess,
+/// cloth would leave an equilibrium that it is already in.
+pub fn with_balanced_angles(
+    model: &mut Model,
+    settings: &NewtonSettings,
+) -> Result<State, SimError> {
+    if settings.max_steps == 0 || model.graph().sizes.iter().all(|size| *size == 3) {
+        return Ok(model.start().clone());
+    }
+    let first = model.vertices().iter().map(|&v| model.unknown(v));
+    let free: Vec<usize> = first.flat_map(|i| i..i + 3).filter(|&i| !model.fixed()[i]).collect();
+    free.iter().for_each(|&i| model.set_fixed(i, true));
+    let found = relax(model, model.start(), settings, |_| true);
+    free.iter().for_each(|&i| model.set_fixed(i, false));
+    Ok(found?.point)
+}

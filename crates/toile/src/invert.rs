@@ -3,7 +3,7 @@
 use toile_geometry::Vec3;
 use toile_inverse::reference::{self, ReferenceSettings};
 use toile_inverse::{Garment, InverseError, InverseSettings, InverseStep, Inversion, LayerContact};
-use toile_io::{LoadedShell, Scene, SceneError, load_colliders, load_shells, scene_gravity};
+use toile_io::{LoadedShell, Scene, SceneError, load_shells, loaded_colliders, scene_gravity};
 
 use crate::{Fields, shell_fields, shell_tensions};
 
@@ -14,6 +14,8 @@ const LAYER_DISTANCE: f64 = 1e-3;
 pub struct SceneInversion {
     /// The shells of the scene, in its order; their positions are the target.
     pub shells: Vec<LoadedShell>,
+    /// What was done to bodies to make colliders of them, in words.
+    pub body_notes: Vec<String>,
     /// Rest shape, equilibrium, contact forces and certificate, vertices of one shell after the other.
     pub result: Inversion,
 }
@@ -45,17 +47,30 @@ pub fn invert_settings(scene: &Scene) -> InverseSettings {
 
 /// The target of a scene with its material and surroundings.
 pub fn scene_garment(scene: &Scene) -> Result<(Vec<LoadedShell>, Garment), SceneError> {
+    let (shells, garment, _) = with_notes(scene)?;
+    Ok((shells, garment))
+}
+
+/// The same, and what was done to the bodies.
+fn with_notes(scene: &Scene) -> Result<(Vec<LoadedShell>, Garment, Vec<String>), SceneError> {
     let shells = load_shells(scene)?;
+    let mut notes = Vec::new();
+    let mut colliders = Vec::new();
+    for (i, loaded) in loaded_colliders(scene)?.into_iter().enumerate() {
+        let name = scene.colliders[i].mesh.as_deref().unwrap_or("a solid");
+        notes.extend(loaded.notes.iter().map(|note| format!("collider {i} ({name}): {note}")));
+        colliders.push(loaded.collider);
+    }
     let garment = Garment {
         shells: shells.iter().map(|s| s.shell.clone()).collect(),
         gravity: scene_gravity(scene),
-        colliders: load_colliders(scene)?,
+        colliders,
         self_contact: scene.self_contact.map(|own| LayerContact {
             thickness: own.thickness.unwrap_or(LAYER_DISTANCE),
             friction: own.friction,
         }),
     };
-    Ok((shells, garment))
+    Ok((shells, garment, notes))
 }
 
 /// Finds the rest shape for which the meshes of a scene are a stable equilibrium under gravity and friction.
@@ -67,9 +82,9 @@ pub fn invert(
     settings: &InverseSettings,
     observe: impl FnMut(&InverseStep) -> bool,
 ) -> Result<SceneInversion, InvertError> {
-    let (shells, garment) = scene_garment(scene)?;
+    let (shells, garment, body_notes) = with_notes(scene)?;
     let result = toile_inverse::invert(&garment, settings, observe)?;
-    Ok(SceneInversion { shells, result })
+    Ok(SceneInversion { shells, body_notes, result })
 }
 
 /// [`invert`] by the published algorithm, for comparison.
@@ -79,9 +94,9 @@ pub fn invert_by_reference(
     published: &ReferenceSettings,
     observe: impl FnMut(&InverseStep) -> bool,
 ) -> Result<SceneInversion, InvertError> {
-    let (shells, garment) = scene_garment(scene)?;
+    let (shells, garment, body_notes) = with_notes(scene)?;
     let result = reference::invert_by_reference(&garment, settings, published, observe)?;
-    Ok(SceneInversion { shells, result })
+    Ok(SceneInversion { shells, body_notes, result })
 }
 
 /// [`invert`], showing the rest shape on the way: see [`toile_inverse::invert_shown`].
@@ -91,9 +106,9 @@ pub fn invert_shown(
     observe: impl FnMut(&InverseStep) -> bool,
     show: impl FnMut(&dyn Fn() -> Vec<Vec3>),
 ) -> Result<SceneInversion, InvertError> {
-    let (shells, garment) = scene_garment(scene)?;
+    let (shells, garment, body_notes) = with_notes(scene)?;
     let result = toile_inverse::invert_shown(&garment, settings, observe, show)?;
-    Ok(SceneInversion { shells, result })
+    Ok(SceneInversion { shells, body_notes, result })
 }
 
 impl SceneInversion {

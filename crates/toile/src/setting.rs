@@ -1,6 +1,6 @@
 //! What a scene sets up: shells as one surface, and what they may touch.
 
-use toile_contact::{Collider, Intrusion, penetrations, push_out};
+use toile_contact::{Collider, ContactKey, Intrusion, penetrations, push_out};
 use toile_geometry::{Topology, Vec3};
 use toile_io::{LoadedShell, Scene, SelfContact, load_colliders, load_shells, scene_gravity};
 use toile_sim::dynamics::Surroundings;
@@ -57,6 +57,19 @@ impl Setting {
     /// The same, where chords of the start shape inside round colliders may stay.
     pub(crate) fn accepting(&self) -> Result<Surroundings, SimError> {
         self.surroundings()?.accepting(&self.positions)
+    }
+
+    /// The same for an equilibrium, whose contacts with these keys carry.
+    pub(crate) fn accepting_but(
+        &self,
+        carrying: impl IntoIterator<Item = ContactKey>,
+    ) -> Result<Surroundings, SimError> {
+        self.surroundings()?.accepting_but(&self.positions, carrying)
+    }
+
+    /// How many vertices and faces there are.
+    pub(crate) fn counts(&self) -> [usize; 2] {
+        [self.positions.len(), self.topology.faces().len()]
     }
 
     /// A builder with all shells in it.

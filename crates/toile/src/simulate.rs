@@ -2,9 +2,10 @@
 
 use toile_contact::{Collider, Penetration, penetrations};
 use toile_geometry::{Topology, Vec3};
-use toile_io::{Axes, IntegratorName, LoadedShell, Scene, Time};
+use toile_io::{Axes, IntegratorName, LoadedShell, Scene, Time, load_contact_forces};
 use toile_sim::dynamics::{Integrator, Simulator, StageSettings, Surroundings};
-use toile_sim::{ShellNodes, SimError};
+use toile_sim::{ShellNodes, SimError, with_balanced_angles};
+use toile_solve::NewtonSettings;
 
 use crate::setting::Setting;
 use crate::{DrapeError, shells};
@@ -39,8 +40,20 @@ impl Simulation {
     /// Reads the meshes of a scene and sets it up at rest, or with the velocities it gives.
     pub fn new(scene: &Scene, start: Start) -> Result<Self, DrapeError> {
         let setting = Setting::new(scene, start)?;
-        let (model, nodes) = shells::build(&setting.shells, setting.gravity)?;
-        let mut simulator = Simulator::new(model, setting.accepting()?)?;
+        let (mut model, nodes) = shells::build(&setting.shells, setting.gravity)?;
+        let forces = load_contact_forces(scene, setting.counts())?;
+        let mut simulator = if forces.is_empty() || start == Start::PushOut {
+            Simulator::new(model, setting.accepting()?)?
+        } else {
+            // An equilibrium: what carries touches where it is, and angles are those of the equilibrium.
+            let newton = NewtonSettings { tolerance: 1e-10, ..NewtonSettings::default() };
+            let state = with_balanced_angles(&mut model, &newton)?;
+            let around = setting.accepting_but(forces.iter().map(|(key, _)| *key))?;
+            let mut simulator = Simulator::new(model, around)?;
+            simulator.set_state(&state);
+            simulator.expect(forces);
+            simulator
+        };
         if let Some(time) = scene.time {
             configure(&mut simulator, &time);
         }

@@ -159,6 +159,7 @@ Writes into DIR, in the units and axes of the input and with its vertex order:
   edges.csv             stretch and bend [rad] per edge
   inversion.glb         target, rest shape, equilibrium and the target made as drawn, side by side
   simulation.toml       a scene for `toile simulate`: it should stay where it is
+  forces.csv            what each contact carries, from where that simulation starts (certified results)
   log.jsonl             one line per step
   report.html           all of it on one page: pictures, plots, the certificate in words
 

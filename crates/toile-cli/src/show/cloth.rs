@@ -311,7 +311,12 @@ pub(crate) fn of_inversion(scene: &Scene, found: &SceneInversion) -> Account {
         stage: Stage { bodies: bodies(scene, &colliders, 0.0, &layers), layers, touches },
         plots,
         asked: of_scene(scene, &found.shells),
-        notes: found.shells.iter().flat_map(|s| s.notes.clone()).collect(),
+        notes: found
+            .shells
+            .iter()
+            .flat_map(|s| s.notes.clone())
+            .chain(found.body_notes.clone())
+            .collect(),
         ..Account::default()
     }
 }

@@ -1,5 +1,5 @@
 use crate::random::Random;
-use toile_contact::{ContactError, LayerSettings, Layers, first_impact, safe_fraction};
+use toile_contact::{ContactError, ImpactPair, LayerSettings, Layers, first_impact, safe_fraction};
 use toile_geometry::{TriMesh, Vec3, generate};
 
 /// Two crossed strips and a sheet, one above the other.
@@ -49,6 +49,38 @@ fn falling_cloth_is_stopped_before_it_passes_through() {
     }
 }
 
+/// The strips cross each other once one is let down; what is then nearer than asked is found, and nothing else.
+#[test]
+fn parts_of_layers_that_are_in_each_other_are_found() {
+    let cloth = stack();
+    let mut x = cloth.positions.clone();
+    let count = x.len() / 2;
+    x[count..].iter_mut().for_each(|p| p.z -= 0.019);
+    let mut layers = Layers::new(&cloth.topology, &x).unwrap();
+    assert_eq!(layers.pairs_within(&x, 0.99e-3).unwrap(), []);
+    let near = layers.pairs_within(&x, 1.01e-3).unwrap();
+    assert!(!near.is_empty());
+    let lower = |v: &u32| (*v as usize) < count;
+    for pair in &near {
+        let vertices = pair.vertices(&cloth.topology);
+        let below = vertices.iter().filter(|v| lower(v)).count();
+        assert!((1..=3).contains(&below), "{pair:?} is of one strip");
+    }
+    // Tilted, so that they cross along a line: every impact of a small move is of pairs that were found.
+    for p in &mut x[count..] {
+        p.z += 0.3 * (p.x - 0.1) - 1e-3;
+    }
+    let near = layers.pairs_within(&x, 1e-3).unwrap();
+    let mut end = x.clone();
+    end[count..].iter_mut().for_each(|p| p.z -= 1e-4);
+    let impacts = layers.impacts(&x, &end, 1e-5).unwrap();
+    assert!(!impacts.is_empty());
+    for impact in impacts {
+        let ImpactPair::Layers(pair) = impact.pair else { unreachable!() };
+        assert!(near.binary_search(&pair).is_ok(), "{pair:?}");
+    }
+}
+
 #[test]
 fn resting_cloth_has_no_impacts_and_bad_input_is_refused() {
     let cloth = stack();
@@ -73,7 +105,13 @@ fn what_meets_on_the_way_is_a_contact_that_points_back() {
     // The upper strip falls by 100 mm: it ends 80 mm below the lower one, out of reach of any contact there.
     let fallen = |(k, x): (usize, &Vec3)| if k < count { *x } else { x - Vec3::new(0.0, 0.0, 0.1) };
     let end: Vec<Vec3> = x.iter().enumerate().map(fallen).collect();
-    let found = layers.meetings(x, &end, 1e-4, &settings).unwrap();
+    let mut meetings = |start: &[Vec3]| {
+        let impacts = layers.impacts(start, &end, 1e-4).unwrap();
+        let found = impacts.iter().filter_map(|i| layers.meeting(i, start, &end, &settings));
+        (impacts.len(), found.collect::<Vec<_>>())
+    };
+    let (impacts, found) = meetings(x);
+    assert_eq!(impacts, found.len());
     let mut straight = 0;
     for contact in &found {
         let upper = contact.carriers().next().unwrap().0 as usize >= count;
@@ -88,6 +126,6 @@ fn what_meets_on_the_way_is_a_contact_that_points_back() {
     // What touches from the start has no direction.
     let mut flat = x.clone();
     flat[count..].iter_mut().for_each(|x| x.z = 0.0);
-    assert!(!layers.impacts(&flat, &end, 1e-4).unwrap().is_empty());
-    assert_eq!(layers.meetings(&flat, &end, 1e-4, &settings).unwrap(), []);
+    let (impacts, found) = meetings(&flat);
+    assert!(impacts > 0 && found.is_empty(), "{impacts} {found:?}");
 }

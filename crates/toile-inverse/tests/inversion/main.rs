@@ -1,5 +1,6 @@
 //! Targets whose rest shape is known, and garments held by friction.
 
 mod flat;
+mod layers;
 mod sewn;
 mod skirt;

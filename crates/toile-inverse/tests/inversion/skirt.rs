@@ -174,6 +174,25 @@ fn a_skirt_in_the_air_is_refused_with_its_distance() {
     assert!(!found.err().unwrap().to_string().contains("one unit"));
 }
 
+/// Garments out of simulations hover by what was kept there: the tolerance that is told is one with which the skirt is held.
+#[test]
+fn a_skirt_that_hovers_is_told_the_tolerance_that_takes_it_for_touching() {
+    let mut garment = Skirt::default().garment(FELT, 0.05, 0.7).unwrap();
+    for p in &mut garment.shells[0].positions {
+        let out = Vec3::new(p.x, p.y, 0.0).normalize();
+        *p += out * 3e-3;
+    }
+    let mut settings =
+        InverseSettings { drift_time: 0.0, naive_sag: false, ..InverseSettings::default() };
+    let refused = invert(&garment, &settings, |_| true).err().unwrap();
+    let words = refused.to_string();
+    let Some((_, told)) = words.split_once("(with ") else { panic!("{words}") };
+    settings.contact_tolerance = told.split(' ').next().unwrap().parse().unwrap();
+    assert!((3.0e-3..3.2e-3).contains(&settings.contact_tolerance), "{words}");
+    let found = invert(&garment, &settings, |_| true).unwrap();
+    assert!(found.certificate.certified, "{}", found.certificate.reason);
+}
+
 #[test]
 fn a_skirt_in_centimetres_on_a_body_in_metres_is_asked_for_its_unit() {
     let mut garment = Skirt::default().garment(FELT, 0.05, 0.7).unwrap();

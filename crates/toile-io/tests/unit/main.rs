@@ -11,6 +11,7 @@ mod axes;
 mod base64;
 mod checkpoint;
 mod closed_forms;
+mod contact_forces;
 mod csv;
 mod fclib;
 mod fibre_checkpoint;

@@ -351,6 +351,7 @@ fn the_schema_knows_every_supported_key() {
             &[
                 "up",
                 "gravity",
+                "contact_forces",
                 "shell",
                 "solver",
                 "collider",

@@ -199,7 +199,7 @@ impl<S: ContactSource> Simulator<S> {
         self.whole_step(h, &mut || true)
     }
 
-    /// [`step`](Self::step), asking before each part of it and each look for contacts whether to go on. `None` when it was to stop:
+    /// [`step`](Self::step), asking before each part of it, each look for contacts and each of its Newton steps whether to go on. `None` when it was to stop:
     /// everything is then as it was before.
     pub fn step_while(
         &mut self,
@@ -431,8 +431,13 @@ impl<S: ContactSource> Simulator<S> {
                 fall: self.fall(stage.tau),
                 last_look: round + 1 == LOOKS,
             };
-            let solved =
-                problem.solve(&mut self.system, &mut self.work, &mut self.rows, &mut self.delta)?;
+            let solved = problem.solve(
+                &mut self.system,
+                &mut self.work,
+                &mut self.rows,
+                &mut self.delta,
+                go_on,
+            )?;
             total.iterations += solved.iterations;
             total.factorisations += solved.factorisations;
             last = solved;

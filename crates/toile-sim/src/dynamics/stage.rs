@@ -281,13 +281,15 @@ impl StageProblem<'_> {
         left / largest
     }
 
-    /// Newton's method from `delta`, which it replaces; contact forces are left in the rows.
+    /// Newton's method from `delta`, which it replaces; contact forces are left in the rows. Asked before each linearised balance whether to go on:
+    /// with thousands of contacts one takes a second.
     pub(crate) fn solve(
         &self,
         system: &mut System,
         work: &mut Workspace,
         rows: &mut [Row],
         delta: &mut [f64],
+        go_on: &mut dyn FnMut() -> bool,
     ) -> Result<StageReport, SimError> {
         let mut report = StageReport { complete: Row::any_shared(rows), ..StageReport::default() };
         if !report.complete {
@@ -322,6 +324,9 @@ impl StageProblem<'_> {
             if report.converged || last || !report.residual.is_finite() {
                 self.settle(work, rows, delta);
                 return Ok(report);
+            }
+            if outer > 0 && !go_on() {
+                return Err(SimError::Stopped);
             }
             report.iterations += 1;
             outer += 1;

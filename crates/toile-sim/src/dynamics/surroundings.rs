@@ -3,8 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use toile_contact::{
-    Collider, Contact, ContactKey, INSIDE, Impact, ImpactPair, LayerSettings, LayerSides, Layers,
-    collider_contacts, collider_impacts, first_impact, piercing_impacts, safe_fraction,
+    Collider, Contact, ContactKey, INSIDE, Impact, ImpactPair, LayerPair, LayerSettings,
+    LayerSides, Layers, collider_contacts, collider_impacts, first_impact, piercing_impacts,
+    safe_fraction,
 };
 use toile_geometry::Topology;
 use toile_num::Vector;
@@ -20,8 +21,10 @@ pub struct Surroundings {
     colliders: Vec<Collider>,
     layers: Option<SelfContact>,
     accepted: HashMap<Part, f64>,
-    /// Contacts that nothing is accepted of.
-    carrying: HashSet<ContactKey>,
+    /// Contacts that carry where they are, and their gaps there \[m\].
+    carrying: HashMap<ContactKey, f64>,
+    /// Parts of layers that were in each other when they were accepted: nothing can keep them apart.
+    crossing: HashSet<LayerPair>,
     /// Vertices that are sewn to an edge, and how.
     sewn: HashMap<u32, Stitch>,
 }
@@ -46,6 +49,11 @@ fn parts(key: &ContactKey) -> [Option<Part>; 2] {
             [first, second].map(|e| Some(Part::EdgeOnCloth(e)))
         }
     }
+}
+
+/// Whether an impact is one of parts that were in each other from the start.
+fn crosses(crossing: &HashSet<LayerPair>, impact: &Impact) -> bool {
+    matches!(&impact.pair, ImpactPair::Layers(pair) if crossing.contains(pair))
 }
 
 /// How deep an edge or face may start in a collider and be left there, over its longest edge: about what the chord of an edge that lies
@@ -78,8 +86,9 @@ const LAST_LINE: f64 = 0.05;
 impl Surroundings {
     /// Colliders around a cloth with that connectivity; its vertices are numbered as the simulator's.
     pub fn new(topology: Topology, colliders: Vec<Collider>) -> Self {
-        let (accepted, carrying, sewn) = (HashMap::new(), HashSet::new(), HashMap::new());
-        Self { topology, colliders, layers: None, accepted, carrying, sewn }
+        let (accepted, sewn) = (HashMap::new(), HashMap::new());
+        let (carrying, crossing) = (HashMap::new(), HashSet::new());
+        Self { topology, colliders, layers: None, accepted, carrying, crossing, sewn }
     }
 
     /// Lets the cloth touch itself: layers keep `thickness` \[m\] apart, with that coefficient of friction.
@@ -121,16 +130,14 @@ impl Surroundings {
     ///
     /// What is in too deep to be a chord is not accepted.
     pub fn accepting(mut self, positions: &[Vector<3>]) -> Result<Self, SimError> {
-        self.accepted.clear();
-        self.carrying.clear();
-        let mut contacts = Vec::new();
-        // What is in deeper than the reach of a search is not found by it.
-        let longest = self.topology.edges().iter().map(|e| {
-            let [a, b] = e.vertices.map(|v| positions[v as usize]);
-            (b - a).norm()
-        });
-        let reach = CHORD * longest.fold(0.0, f64::max);
-        self.contacts(positions, 0.0, &Reach::of(reach), &mut contacts)?;
+        if let Some(own) = &mut self.layers {
+            self.crossing = own
+                .layers
+                .pairs_within(positions, LAST_LINE * own.thickness)?
+                .into_iter()
+                .collect();
+        }
+        let contacts = self.all_contacts(positions)?;
         for contact in contacts.iter().filter(|c| c.count > 1 && c.gap < 0.0) {
             let (most, slack) = if let Some(collider) = contact.key.collider() {
                 let around = &contact.vertices[..contact.count as usize];
@@ -152,16 +159,33 @@ impl Surroundings {
         Ok(self)
     }
 
-    /// [`accepting`](Self::accepting) for an equilibrium: contacts that are known to carry press where they are, and would yield by
-    /// what is accepted if they were.
+    /// [`accepting`](Self::accepting) for an equilibrium: contacts that are known to carry press where they are, neither deeper nor farther.
     pub fn accepting_but(
-        self,
+        mut self,
         positions: &[Vector<3>],
         carrying: impl IntoIterator<Item = ContactKey>,
     ) -> Result<Self, SimError> {
+        let carrying: HashSet<ContactKey> = carrying.into_iter().collect();
+        let contacts = self.all_contacts(positions)?;
         let mut around = self.accepting(positions)?;
-        around.carrying = carrying.into_iter().collect();
+        let known = contacts.iter().filter(|c| carrying.contains(&c.key));
+        around.carrying = known.map(|c| (c.key, c.gap)).collect();
         Ok(around)
+    }
+
+    /// Contacts before anything is accepted, however deep a chord is in.
+    fn all_contacts(&mut self, positions: &[Vector<3>]) -> Result<Vec<Contact>, SimError> {
+        self.accepted.clear();
+        self.carrying.clear();
+        let mut contacts = Vec::new();
+        // What is in deeper than the reach of a search is not found by it.
+        let longest = self.topology.edges().iter().map(|e| {
+            let [a, b] = e.vertices.map(|v| positions[v as usize]);
+            (b - a).norm()
+        });
+        let reach = CHORD * longest.fold(0.0, f64::max);
+        self.contacts(positions, 0.0, &Reach::of(reach), &mut contacts)?;
+        Ok(contacts)
     }
 
     /// Impacts of vertices that no edge carries.
@@ -224,17 +248,20 @@ impl ContactSource for Surroundings {
             let more: Vec<f64> = reach.more.iter().map(|m| m.min(most - everywhere)).collect();
             out.extend(own.layers.contacts_within(positions, &settings, &own.sides, &more)?);
         }
-        if !self.accepted.is_empty() {
+        if !self.accepted.is_empty() || !self.carrying.is_empty() {
             let accepted = |contact: &Contact| {
-                if self.carrying.contains(&contact.key) {
-                    return 0.0;
-                }
                 let depth = |part: &Part| self.accepted.get(part).copied().unwrap_or(0.0);
                 parts(&contact.key).iter().flatten().map(depth).fold(f64::INFINITY, f64::min)
             };
             let mut kept = before;
             for k in before..out.len() {
                 let mut contact = out[k];
+                if let Some(gap) = self.carrying.get(&contact.key) {
+                    contact.gap -= gap;
+                    out[kept] = contact;
+                    kept += 1;
+                    continue;
+                }
                 let depth = accepted(&contact);
                 if depth > 0.0 && depth.is_finite() {
                     contact.gap += depth;
@@ -260,7 +287,13 @@ impl ContactSource for Surroundings {
     ) -> Result<f64, SimError> {
         let mut safe = 1.0f64;
         if let Some(own) = &mut self.layers {
-            let first = own.layers.earliest_impact(start, end, LAST_LINE * own.thickness)?;
+            let apart = LAST_LINE * own.thickness;
+            let first = if self.crossing.is_empty() {
+                own.layers.earliest_impact(start, end, apart)?
+            } else {
+                let impacts = own.layers.impacts(start, end, apart)?;
+                first_impact(impacts.into_iter().filter(|i| !crosses(&self.crossing, i)))
+            };
             safe = safe.min(safe_fraction(first));
         }
         if !self.colliders.is_empty() {
@@ -280,7 +313,9 @@ impl ContactSource for Surroundings {
         let Some(own) = &mut self.layers else { return Ok(Vec::new()) };
         let settings =
             LayerSettings { thickness: own.thickness, reach: 0.0, friction: own.friction };
-        Ok(own.layers.meetings(start, end, LAST_LINE * own.thickness, &settings)?)
+        let impacts = own.layers.impacts(start, end, LAST_LINE * own.thickness)?;
+        let unknown = impacts.iter().filter(|i| !crosses(&self.crossing, i));
+        Ok(unknown.filter_map(|i| own.layers.meeting(i, start, end, &settings)).collect())
     }
 
     fn collisions(
@@ -295,6 +330,9 @@ impl ContactSource for Surroundings {
             let impacts = own.layers.impacts(start, end, LAST_LINE * own.thickness)?;
             found.extend(impacts.iter().filter_map(|impact| {
                 let ImpactPair::Layers(pair) = impact.pair else { return None };
+                if crosses(&self.crossing, impact) {
+                    return None;
+                }
                 let vertices = pair.vertices(&self.topology);
                 Some(Collision { vertices, count: 4, collider: None })
             }));

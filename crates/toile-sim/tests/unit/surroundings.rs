@@ -70,7 +70,7 @@ fn what_is_sewn_to_an_edge_is_carried_by_the_edge() {
 }
 
 /// Chords on a body of triangles that are deeper in it than the distance it keeps are accepted wherever a simulation looks for them;
-/// those that are said to carry are not.
+/// those that are said to carry touch where they are.
 #[test]
 fn what_carries_is_not_accepted_and_deep_chords_are() {
     let (radius, gap) = (0.1, 1e-4);
@@ -93,6 +93,41 @@ fn what_carries_is_not_accepted_and_deep_chords_are() {
     assert!(all.iter().any(|c| c.gap < -5.0 * gap), "{all:?}");
     assert!(deep(&mut around().accepting(&corners).unwrap()).is_empty());
     let one = all[0].key;
-    let left = deep(&mut around().accepting_but(&corners, [one]).unwrap());
-    assert!(left.len() == 1 && left[0] == all[0], "{left:?}");
+    let mut carried = around().accepting_but(&corners, [one]).unwrap();
+    let gap_of = |around: &mut Surroundings, sunk: f64| {
+        let x = corners.map(|p| p * (1.0 - sunk / radius));
+        let mut found = Vec::new();
+        around.contacts(&x, 0.0, &Reach::of(60.0 * gap), &mut found).unwrap();
+        found.iter().find(|c| c.key == one).map(|c| c.gap)
+    };
+    // It touches where it is, and pushes as soon as it gets deeper.
+    assert_eq!(gap_of(&mut carried, 0.0), Some(0.0));
+    let sunk = gap_of(&mut carried, 0.01 * gap).unwrap();
+    assert!((-0.02 * gap..0.0).contains(&sunk), "{sunk}");
+    assert_eq!(gap_of(&mut around().accepting(&corners).unwrap(), 0.01 * gap), None);
+}
+
+/// Layers that were drawn through each other may move on; those that are apart are still stopped.
+#[test]
+fn layers_that_cross_from_the_start_do_not_stop_every_step() {
+    let topology = Topology::new(9, vec![[0, 1, 2], [3, 4, 5], [6, 7, 8]]).unwrap();
+    let flat = |z: f64| [[0.0, 0.0, z], [0.1, 0.0, z], [0.0, 0.1, z]];
+    // The second pierces the first, the third is above both.
+    let pierces = [[0.02, 0.02, -0.01], [0.03, 0.02, -0.01], [0.02, 0.03, 0.005]];
+    let x: Vec<Vector<3>> =
+        flat(0.0).into_iter().chain(pierces).chain(flat(0.02)).map(Vector::from).collect();
+    let mut drawn = Surroundings::new(topology, Vec::new())
+        .with_self_contact(&x, &x, 1e-3, 0.3)
+        .unwrap()
+        .accepting(&x)
+        .unwrap();
+    let moved = |by: &[Vector<3>; 3]| -> Vec<Vector<3>> {
+        x.iter().enumerate().map(|(v, p)| p + by[v / 3]).collect()
+    };
+    let still = Vector::<3>::zeros();
+    let slides = moved(&[still, Vector::<3>::new(1e-4, 5e-5, 0.0), still]);
+    assert_eq!(drawn.safe_part(&x, &slides, 0.0, 0.01).unwrap(), 1.0);
+    let falls = moved(&[still, still, Vector::<3>::new(0.0, 0.0, -0.03)]);
+    let part = drawn.safe_part(&x, &falls, 0.0, 0.01).unwrap();
+    assert!(part < 0.7, "{part}");
 }
