@@ -131,6 +131,17 @@ pub struct StepTimings {
     pub friction: f64,
 }
 
+impl StepTimings {
+    fn plus(&self, other: &Self) -> Self {
+        Self {
+            fibres: self.fibres + other.fibres,
+            detection: self.detection + other.detection,
+            operator: self.operator + other.operator,
+            friction: self.friction + other.friction,
+        }
+    }
+}
+
 /// Times between calls.
 pub(crate) struct Laps(Instant);
 
@@ -171,7 +182,6 @@ pub struct AssemblyReport {
 impl AssemblyReport {
     /// Two parts of a step as one.
     fn followed_by(self, next: Self) -> Self {
-        let (a, b) = (self.timings, next.timings);
         Self {
             sweeps: self.sweeps + next.sweeps,
             residual: self.residual.max(next.residual),
@@ -179,12 +189,7 @@ impl AssemblyReport {
             penetration: self.penetration.max(next.penetration),
             passing: self.passing.max(next.passing),
             cuts: self.cuts + next.cuts + 1,
-            timings: StepTimings {
-                fibres: a.fibres + b.fibres,
-                detection: a.detection + b.detection,
-                operator: a.operator + b.operator,
-                friction: a.friction + b.friction,
-            },
+            timings: self.timings.plus(&next.timings),
             fast: true,
             contacts: next.contacts,
         }
@@ -234,8 +239,11 @@ pub struct Overlap {
 /// Times what would pass is added and everything solved again: one is nearly always enough.
 const MOST_PASSING: usize = 4;
 
-/// Times a step may be halved.
+/// Times a step may be halved because something passed.
 const MOST_CUTS: usize = 6;
+
+/// Times a step may be halved because its forces were not found: sweeps that stall take long.
+const MOST_RETRIES: usize = 2;
 
 /// A fibre during a step.
 #[derive(Clone)]
@@ -339,7 +347,8 @@ impl Assembly {
         pairs.iter().filter_map(deep).max_by(|a, b| a.depth.total_cmp(&b.depth))
     }
 
-    /// Takes one step. Where fast fibres would pass through each other on the way it is taken in halves.
+    /// Takes one step. Where fast fibres would pass through each other on the way, or where sweeps over the contacts stall, it is taken in
+    /// halves.
     pub fn step(&mut self) -> Result<AssemblyReport, RodError> {
         self.step_in_parts(0)
     }
@@ -384,25 +393,37 @@ impl Assembly {
                 break;
             }
         }
+        report.timings = timings;
+        if !report.converged && cuts < MOST_RETRIES {
+            // How contacts share their forces is hardly determined here; half a step on they lie otherwise.
+            let mut halves = self.step_in_halves(cuts)?;
+            halves.sweeps += report.sweeps;
+            halves.timings = halves.timings.plus(&timings);
+            return Ok(halves);
+        }
         let start = report.fast.then(|| (self.checkpoint(), sites));
         self.move_by(&prepared, &change)?;
-        timings.fibres += clock.lap();
-        report.timings = timings;
+        report.timings.fibres += clock.lap();
         if let Some((before, sites)) = start {
             // Joints did not go straight: look at where they really are.
             report.passing = self.passed(&sites, h);
             if report.passing > 0 && cuts < MOST_CUTS {
                 self.restore(&before)?;
-                self.settings.step.dt = 0.5 * h;
-                let halves = self
-                    .step_in_parts(cuts + 1)
-                    .and_then(|first| Ok((first, self.step_in_parts(cuts + 1)?)));
-                self.settings.step.dt = h;
-                let (first, second) = halves?;
-                return Ok(first.followed_by(second));
+                return self.step_in_halves(cuts);
             }
         }
         Ok(report)
+    }
+
+    fn step_in_halves(&mut self, cuts: usize) -> Result<AssemblyReport, RodError> {
+        let h = self.settings.step.dt;
+        self.settings.step.dt = 0.5 * h;
+        let halves = self
+            .step_in_parts(cuts + 1)
+            .and_then(|first| Ok((first, self.step_in_parts(cuts + 1)?)));
+        self.settings.step.dt = h;
+        let (first, second) = halves?;
+        Ok(first.followed_by(second))
     }
 
     /// Ends a step: rates change by what the contacts did, and everything moves.
@@ -568,14 +589,17 @@ impl Assembly {
 
     /// Speed of the fastest joint \[m/s\].
     pub fn speed(&self) -> f64 {
-        let one = |(i, f): (usize, &Fibre)| {
-            let velocities = match self.nodal.get(&i) {
-                Some(nodes) => nodes.velocities(&f.motion),
-                None => Sites::along(&f.rod, &f.state.q, &f.state.rate, &f.motion).velocities,
-            };
-            velocities.iter().map(|v| v.norm()).fold(0.0, f64::max)
+        (0..self.fibres.len()).map(|f| self.speed_of(f)).fold(0.0, f64::max)
+    }
+
+    /// Speed of the fastest joint of a fibre \[m/s\].
+    pub(crate) fn speed_of(&self, fibre: usize) -> f64 {
+        let f = &self.fibres[fibre];
+        let velocities = match self.nodal.get(&fibre) {
+            Some(nodes) => nodes.velocities(&f.motion),
+            None => Sites::along(&f.rod, &f.state.q, &f.state.rate, &f.motion).velocities,
         };
-        self.fibres.iter().enumerate().map(one).fold(0.0, f64::max)
+        velocities.iter().map(|v| v.norm()).fold(0.0, f64::max)
     }
 
     /// Kinetic and elastic energy of all fibres and the potential of their weight from the origin \[J\].

@@ -14,7 +14,7 @@ use crate::forms::Mix;
 use crate::motion::{ClampMotion, Moving};
 use crate::rod::{Clamp, Loads};
 use crate::rotation::{Mat3, Vec3};
-use crate::statics::{Body as _, evaluate_held};
+use crate::statics::{Body as _, evaluate_held, falling_mode};
 use crate::supple::Supple;
 use crate::tree::{Branch, Growth, Tree, grown, solved};
 use crate::{RodCertificate, RodError};
@@ -201,13 +201,35 @@ impl Body {
         let (tree, q) = self.tree(fibres)?;
         let point = tree.evaluate_held(&q, gravity, &self.part(forces));
         let chains = tree.factorise(&point.shape, mix).chains;
-        let mut left = &point.gradient[..];
-        let cut = |(f, chain): (&usize, Chain)| {
-            let (own, rest) = left.split_at(fibres[*f].rod.blocks());
-            left = rest;
-            (own.to_vec(), chain)
+        Ok(self.cut(fibres, &point.gradient).into_iter().zip(chains).collect())
+    }
+
+    /// A direction in which it would fall from rest under gravity and forces at its joints.
+    pub(crate) fn falling(
+        &self,
+        fibres: &[Fibre],
+        gravity: &Vec3,
+        forces: &[Vec<Vec3>],
+    ) -> Result<Vec<Vec<Vec3>>, RodError> {
+        if let Some(f) = self.alone() {
+            let Fibre { rod, state, .. } = &fibres[f];
+            let loads = Loads::weight(rod.section(), *gravity);
+            let point = evaluate_held(rod, &state.q, &loads, &forces[f], true);
+            return Ok(vec![falling_mode(rod, &point.shape, rod.blocks())]);
+        }
+        let (tree, q) = self.tree(fibres)?;
+        let point = tree.evaluate_held(&q, gravity, &self.part(forces));
+        Ok(self.cut(fibres, &falling_mode(&tree, &point.shape, q.len())))
+    }
+
+    /// Unknowns of the whole body by its fibres.
+    fn cut(&self, fibres: &[Fibre], mut whole: &[Vec3]) -> Vec<Vec<Vec3>> {
+        let one = |f: &usize| {
+            let (own, rest) = whole.split_at(fibres[*f].rod.blocks());
+            whole = rest;
+            own.to_vec()
         };
-        Ok(self.fibres.iter().zip(chains).map(cut).collect())
+        self.fibres.iter().map(one).collect()
     }
 
     fn part(&self, forces: &[Vec<Vec3>]) -> Vec<Vec<Vec3>> {

@@ -4,10 +4,13 @@ use crate::RodError;
 use crate::forms::{Mix, Shape};
 use crate::rod::{Loads, Rod};
 use crate::rotation::Vec3;
-use crate::statics::{Body, Factor, evaluate_held};
+use crate::statics::{Body, Factor, any_change, dot, evaluate_held};
 
 /// Residual up to which an equilibrium is certified, as for shells.
 pub const CERTIFIED_RESIDUAL: f64 = 1e-8;
+
+/// Part of the elastic stiffness below which a motion is neither resisted nor a fall: a straight round rod that bends over may do so to any side.
+const NEUTRAL: f64 = 1e-9;
 
 /// What can be said about a static shape of a rod.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,10 +71,10 @@ pub(crate) fn judged<B: Body>(
     size: f64,
 ) -> RodCertificate {
     let modes = Modes { body, shape };
-    let negative_modes = modes.below(Pencil::Elastic, 0.0);
+    let negative_modes = modes.below(Pencil::Elastic, -NEUTRAL);
     let margin = modes.least(Pencil::Elastic).unwrap_or(f64::NAN);
     let stability = modes.least(Pencil::Mass);
-    let stable = negative_modes == 0 && margin > 1e-9;
+    let stable = negative_modes == 0 && margin > NEUTRAL;
     let certified = residual <= CERTIFIED_RESIDUAL && stable;
     let balance = if residual <= CERTIFIED_RESIDUAL {
         format!("forces balance to {residual:.1e} of a joint's weight")
@@ -156,6 +159,24 @@ pub(crate) enum Pencil {
     Mass,
 }
 
+impl Pencil {
+    /// The stiffness less λ times what it is measured against.
+    fn shifted(self, lambda: f64) -> Mix {
+        match self {
+            Self::Elastic => Mix { mass: 0.0, elastic: 1.0 - lambda, geometric: 1.0 },
+            Self::Mass => Mix { mass: -lambda, elastic: 1.0, geometric: 1.0 },
+        }
+    }
+
+    /// What the stiffness is measured against.
+    fn measure(self) -> Mix {
+        match self {
+            Self::Elastic => Mix { mass: 0.0, elastic: 1.0, geometric: 0.0 },
+            Self::Mass => Mix { mass: 1.0, elastic: 0.0, geometric: 0.0 },
+        }
+    }
+}
+
 /// Eigenvalues of a shape, by counting pivots: linear time each, no iteration that could miss one.
 pub(crate) struct Modes<'a, B: Body> {
     pub(crate) body: &'a B,
@@ -165,11 +186,7 @@ pub(crate) struct Modes<'a, B: Body> {
 impl<B: Body> Modes<'_, B> {
     /// Eigenvalues below λ.
     pub(crate) fn below(&self, pencil: Pencil, lambda: f64) -> usize {
-        let mix = match pencil {
-            Pencil::Elastic => Mix { mass: 0.0, elastic: 1.0 - lambda, geometric: 1.0 },
-            Pencil::Mass => Mix { mass: -lambda, elastic: 1.0, geometric: 1.0 },
-        };
-        self.body.factorise(self.shape, mix).not_positive()
+        self.body.factorise(self.shape, pencil.shifted(lambda)).not_positive()
     }
 
     fn unit(&self, pencil: Pencil) -> f64 {
@@ -207,8 +224,11 @@ impl<B: Body> Modes<'_, B> {
                 }
             }
         }
+        if index == 0 {
+            (low, high) = self.narrowed(pencil, low, high);
+        }
         for _ in 0..200 {
-            if high - low <= 1e-11 * (low.abs() + high.abs()) + 1e-14 * unit {
+            if high - low <= self.fine(pencil, low, high) {
                 break;
             }
             let middle = 0.5 * (low + high);
@@ -216,7 +236,63 @@ impl<B: Body> Modes<'_, B> {
         }
         Some(0.5 * (low + high))
     }
+
+    /// Width of a bracket that is narrow enough.
+    fn fine(&self, pencil: Pencil, low: f64, high: f64) -> f64 {
+        1e-11 * (low.abs() + high.abs()) + 1e-14 * self.unit(pencil)
+    }
+
+    /// Narrows a bracket of the least eigenvalue: inverse iteration from its lower end tells about where it is, pivots beside that prove it.
+    fn narrowed(&self, pencil: Pencil, mut low: f64, mut high: f64) -> (f64, f64) {
+        let measured = |x: &[Vec3]| self.body.product(self.shape, pencil.measure(), x);
+        let mut x: Option<Vec<Vec3>> = None;
+        let mut doubt = 2.0;
+        for _ in 0..NARROWED {
+            let factor = self.body.factorise(self.shape, pencil.shifted(low));
+            let begin = |x: &mut Option<Vec<Vec3>>| match x.take() {
+                Some(x) => Some(x),
+                None => measured(&any_change(factor.blocks())),
+            };
+            let Some(mut right) = begin(&mut x).filter(|_| factor.not_positive() == 0) else {
+                return (low, high);
+            };
+            let (mut guess, mut change) = (high, f64::INFINITY);
+            for _ in 0..ITERATED {
+                let y = factor.solve(&right);
+                let Some(mut next) = measured(&y) else { return (low, high) };
+                let size = dot(&y, &next);
+                let found = low + dot(&y, &right) / size;
+                if !(size > 0.0 && found.is_finite()) {
+                    return (low, high);
+                }
+                next.iter_mut().for_each(|x| *x /= size.sqrt());
+                (change, guess, right) = ((found - guess).abs(), found, next);
+                if change <= 0.1 * self.fine(pencil, guess, guess) {
+                    break;
+                }
+            }
+            x = Some(right);
+            // What is found lies above the eigenvalue, by about how much it still changes; by more where others are near.
+            let fine = 0.4 * self.fine(pencil, guess, guess);
+            let under = guess - (doubt * change).max(fine);
+            let under = if under > low { under } else { 0.5 * (low + guess) };
+            for at in [under, guess + fine] {
+                if at > low && at < high {
+                    if self.below(pencil, at) > 0 { high = at } else { low = at }
+                }
+            }
+            doubt *= if low < under { 8.0 } else { 1.0 };
+            if high - low <= self.fine(pencil, low, high) {
+                break;
+            }
+        }
+        (low, high)
+    }
 }
+
+/// Rounds of inverse iteration from a better and better place, and steps of each.
+const NARROWED: usize = 8;
+const ITERATED: usize = 8;
 
 /// The lowest angular frequencies of small motions about a shape \[rad/s\].
 ///
@@ -247,4 +323,54 @@ pub fn stability_margin(rod: &Rod, q: &[Vec3], loads: &Loads) -> Result<f64, Rod
     rod.check_blocks(q)?;
     let shape = Shape::new(rod, q, loads, true);
     Ok(Modes { body: rod, shape: &shape }.least(Pencil::Elastic).unwrap_or(f64::NAN))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::element::Model;
+    use crate::rod::{Clamp, Section};
+    use crate::rotation::Mat3;
+
+    /// Least eigenvalues of stable and falling curls, against those of full matrices.
+    #[test]
+    fn least_eigenvalues_are_those_of_the_full_matrices() {
+        let section = Section {
+            bending_stiffness: [1e-6, 1.3e-6],
+            twisting_stiffness: 7e-7,
+            linear_density: 2e-5,
+        };
+        let clamp = Clamp { position: Vec3::zeros(), frame: Mat3::identity() };
+        let mut signs = [0, 0];
+        for model in [Model::SuperHelix, Model::SuperClothoid] {
+            for (n, length) in [(1, 0.05), (9, 0.1), (20, 0.2), (20, 0.6)] {
+                let rod = Rod::new(model, n, length, section, clamp).unwrap();
+                let bend = |i: usize| Vec3::new(20.0, 4.0 * (i as f64).sin(), 3.0);
+                let q: Vec<Vec3> = (0..rod.blocks()).map(bend).collect();
+                let loads = Loads::weight(&section, Vec3::new(0.0, 0.0, -9.81));
+                let shape = Shape::new(&rod, &q, &loads, true);
+                let modes = Modes { body: &rod, shape: &shape };
+                for pencil in [Pencil::Elastic, Pencil::Mass] {
+                    let found = modes.least(pencil).unwrap();
+                    // Nothing below, something above: how many there are is known from pivots, which are compared with full matrices elsewhere.
+                    let off = 1e-10 * found.abs() + 1e-13 * modes.unit(pencil);
+                    let beside = [found - off, found + off].map(|at| modes.below(pencil, at));
+                    assert!(beside[0] == 0 && beside[1] > 0, "{model:?} {n} {pencil:?}: {found}");
+                    signs[usize::from(found < 0.0)] += 1;
+                    let wide = 0.5 * found.abs() + 0.1 * modes.unit(pencil);
+                    let (low, high) = modes.narrowed(pencil, found - wide, found + wide);
+                    let narrow = high - low <= 1e3 * modes.fine(pencil, low, high);
+                    assert!(narrow && low <= found + off && found <= high + off, "{low} {high}");
+                }
+                let full = |mix: Mix| shape.dense(&rod, mix);
+                let l = full(Pencil::Elastic.measure()).cholesky().unwrap().l();
+                let half = l.solve_lower_triangular(&full(Pencil::Elastic.shifted(0.0))).unwrap();
+                let whole = l.solve_lower_triangular(&half.transpose()).unwrap();
+                let (exact, found) =
+                    (whole.symmetric_eigenvalues().min(), modes.least(Pencil::Elastic).unwrap());
+                assert!((found - exact).abs() < 1e-9, "{model:?} {n}: {found} for {exact}");
+            }
+        }
+        assert!(signs.iter().all(|n| *n >= 4), "{signs:?}");
+    }
 }

@@ -45,6 +45,9 @@ pub struct DiscreteEquilibrium {
     pub certificate: RodCertificate,
 }
 
+/// Way, over the length, that takes nodes out of a balance that would not last.
+const ASIDE: f64 = 0.01;
+
 impl DiscreteEquilibrium {
     /// `count` stations at equal arclengths: positions linear between nodes, frames between the middles of edges.
     pub fn equal_stations(&self, count: usize) -> Vec<Station> {
@@ -127,7 +130,7 @@ impl RodSpec {
         while share < 1.0 {
             let next = f64::min(share + add, 1.0);
             let mut trial = nodes.clone();
-            let left = max_steps.saturating_sub(steps).min(80);
+            let left = max_steps.saturating_sub(steps).min(200);
             let (taken, found) = nodal.minimise(&mut trial, next, left);
             steps += taken;
             if found {
@@ -437,8 +440,15 @@ impl Nodal {
             let exact = h.clone().cholesky();
             stalled = if residual < 0.5 * last { 0 } else { stalled + 1 };
             last = residual.min(last);
-            if exact.is_some() && (residual <= goal || stalled > 4 && residual <= 1e2 * goal) {
+            let balanced = residual <= goal || stalled > 4 && residual <= 1e2 * goal;
+            if balanced && exact.is_some() {
                 return (step, true);
+            }
+            if balanced {
+                *nodes = nodes.moved(&self.falling(&h), 1.0);
+                nodes.carried();
+                (stalled, last) = (0, f64::INFINITY);
+                continue;
             }
             let mut shift = 1e-3 * self.section.stiffness().min() / self.edge.powi(3);
             let mut factor = exact;
@@ -480,6 +490,25 @@ impl Nodal {
             nodes.carried();
         }
         (most, false)
+    }
+
+    /// A small change along the way on which a balance with this Hessian would be left: what falls furthest, angles counted by edges.
+    fn falling(&self, h: &DMatrix<f64>) -> DVector<f64> {
+        let unit = |i: usize| if i % 4 == 3 { 1.0 / self.edge } else { 1.0 };
+        let mut even = h.clone();
+        for i in 0..h.nrows() {
+            for j in 0..h.ncols() {
+                even[(i, j)] *= unit(i) * unit(j);
+            }
+        }
+        let modes = even.symmetric_eigen();
+        let mut way: DVector<f64> = modes.eigenvectors.column(modes.eigenvalues.imin()).into();
+        for i in 0..way.len() {
+            way[i] *= unit(i);
+        }
+        let largest =
+            (0..way.len()).filter(|i| i % 4 < 3).map(|i| way[i].abs()).fold(0.0, f64::max);
+        way * (ASIDE * self.edge * self.edges as f64 / largest.max(1e-300))
     }
 
     /// Judges nodes that forces at them help to hold \[N\], clamp first: dead ones, as for a rod of curvatures.

@@ -137,16 +137,33 @@ pub(crate) fn transported(frame: &Mat3, tangent: &Vec3) -> Mat3 {
     turn(&(axis / sine), angle) * frame
 }
 
-/// Residuals and their derivatives by (tilt of the clamp about d₁ and d₂; κ₁, κ₂ per joint).
+/// Squares of the mean residual in the unknowns (tilt of the clamp about d₁ and d₂; κ₁, κ₂ per joint), linearised: JᵀJ and −Jᵀ residual over the number
+/// of targets.
 struct Linear {
-    residual: DVector<f64>,
-    jacobian: DMatrix<f64>,
+    normal: DMatrix<f64>,
+    right: DVector<f64>,
+}
+
+impl Linear {
+    /// Adds one target, of which only the first unknowns know: those of the clamp and up to its element.
+    fn add(&mut self, miss: &Vec3, columns: &[Vec3], share: f64) {
+        for (j, own) in columns.iter().enumerate() {
+            let own = own * share;
+            self.right[j] -= own.dot(miss);
+            // The lower triangle, column by column.
+            let below = self.normal.view_mut((j, j), (columns.len() - j, 1));
+            for (to, other) in below.into_iter().zip(&columns[j..]) {
+                *to += own.dot(other);
+            }
+        }
+    }
 }
 
 fn linearised(rod: &Rod, q: &[Vec3], targets: &[(f64, Vec3)]) -> Linear {
     let m = 2 + 2 * rod.blocks();
-    let mut jacobian = DMatrix::zeros(3 * targets.len(), m);
-    let mut residual = DVector::zeros(3 * targets.len());
+    let mut linear = Linear { normal: DMatrix::zeros(m, m), right: DVector::zeros(m) };
+    let share = 1.0 / targets.len() as f64;
+    let mut columns: Vec<Vec3> = Vec::with_capacity(m);
     // Rotation of the joint by each unknown, and its displacement.
     let mut theta = DMatrix::<f64>::zeros(3, m);
     let mut moved = DMatrix::<f64>::zeros(3, m);
@@ -166,20 +183,19 @@ fn linearised(rod: &Rod, q: &[Vec3], targets: &[(f64, Vec3)]) -> Linear {
             let (s, target) = targets[next];
             let end = arc.end(&frame, (s - from).clamp(0.0, l));
             let miss = r + end.r - target;
-            residual.fixed_rows_mut::<3>(3 * next).copy_from(&miss);
             let arm = cross_matrix(&end.r);
-            for c in 0..used {
-                let mut d: Vec3 = moved.fixed_view::<3, 1>(0, c).into();
-                d -= arm * theta.fixed_view::<3, 1>(0, c);
-                jacobian.fixed_view_mut::<3, 1>(3 * next, c).copy_from(&d);
-            }
+            columns.clear();
+            columns.extend((0..used).map(|c| {
+                let d: Vec3 = moved.fixed_view::<3, 1>(0, c).into();
+                d - arm * theta.fixed_view::<3, 1>(0, c)
+            }));
             for (side, block) in blocks.iter().enumerate() {
                 let Some(block) = block else { continue };
                 for c in 0..2 {
-                    let mut to = jacobian.fixed_view_mut::<3, 1>(3 * next, 2 + 2 * block + c);
-                    to += end.j.column(3 * side + c);
+                    columns[2 + 2 * block + c] += end.j.column(3 * side + c);
                 }
             }
+            linear.add(&miss, &columns, share);
             next += 1;
         }
         let end = arc.end(&frame, l);
@@ -200,7 +216,8 @@ fn linearised(rod: &Rod, q: &[Vec3], targets: &[(f64, Vec3)]) -> Linear {
         }
         (frame, r, from) = (end.frame, r + end.r, from + l);
     }
-    Linear { residual, jacobian }
+    linear.normal.fill_upper_triangle_with_lower_triangle();
+    linear
 }
 
 /// Σ residual² / count + roughness · Σ |Δκ|² ℓ³: of the dimension of a squared length.
@@ -271,17 +288,17 @@ fn clothoids(
     Ok((rod, q))
 }
 
+/// Part of the squares below which a step gains too little to be worth its time.
+const LEAST_GAIN: f64 = 1e-6;
+
 /// Damped Gauss–Newton.
 fn improve(rod: &mut Rod, q: &mut Vec<Vec3>, targets: &[(f64, Vec3)], roughness: f64) {
     let l = rod.length();
     let mut damping = 1e-9;
     let mut now = cost(rod, q, targets, roughness);
     for _ in 0..40 {
-        let linear = linearised(rod, q, targets);
-        let m = linear.jacobian.ncols();
-        let share = 1.0 / targets.len() as f64;
-        let mut normal = linear.jacobian.tr_mul(&linear.jacobian) * share;
-        let mut right = -linear.jacobian.tr_mul(&linear.residual) * share;
+        let Linear { mut normal, mut right } = linearised(rod, q, targets);
+        let m = right.len();
         for (i, h) in rod.lengths().iter().enumerate() {
             let w = roughness * l.powi(5) / h;
             for c in 0..2 {
@@ -308,6 +325,10 @@ fn improve(rod: &mut Rod, q: &mut Vec<Vec3>, targets: &[(f64, Vec3)], roughness:
                 continue;
             };
             let step = factor.solve(&right);
+            // What the squares promise at most.
+            if 2.0 * step.dot(&right) < LEAST_GAIN * now {
+                return;
+            }
             let (mut there, mut moved) = (rod.clone(), q.clone());
             let mut clamp = *rod.clamp();
             let tilt = clamp.frame.column(0) * step[0] + clamp.frame.column(1) * step[1];
@@ -322,7 +343,7 @@ fn improve(rod: &mut Rod, q: &mut Vec<Vec3>, targets: &[(f64, Vec3)], roughness:
                 let gain = now - then;
                 (*rod, *q, now, taken) = (there, moved, then, true);
                 damping = (damping * 0.1).max(1e-14);
-                if gain < 1e-6 * now || now < 1e-26 * l * l {
+                if gain < LEAST_GAIN * now || now < 1e-26 * l * l {
                     return;
                 }
                 break;

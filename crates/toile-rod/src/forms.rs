@@ -1,11 +1,11 @@
 //! Mass, stiffness and forces of a shape, element by element.
 
 use nalgebra::DMatrix;
-use toile_num::Matrix;
+use toile_num::{Matrix, Vector};
 
 use crate::RodError;
-use crate::chain::{Chain, Form, STATE, Transition, dense};
-use crate::element::{Columns, Node};
+use crate::chain::{Chain, Form, LOCAL, STATE, Transition, dense};
+use crate::element::{Columns, Model, Node};
 use crate::motion::point_rows;
 use crate::rod::{Loads, Rod};
 use crate::rotation::{Mat3, Vec3, cross_matrix};
@@ -159,6 +159,34 @@ impl Shape {
         let n = self.parts.len();
         let form = |e| self.form(rod, e, mix);
         Chain::bearing(rod.kind(), n, form, |e| self.parts[e].transition, at_joint)
+    }
+
+    /// A mix of its forms times a change of the unknowns.
+    pub(crate) fn product(&self, rod: &Rod, mix: Mix, x: &[Vec3]) -> Vec<Vec3> {
+        let first = usize::from(rod.model() == Model::SuperClothoid);
+        let mut v = Vector::<LOCAL>::zeros();
+        if first == 1 {
+            v.fixed_rows_mut::<3>(6).copy_from(&x[0]);
+        }
+        // How each element is moved, clamp to tip; then what that asks of the unknowns, tip to clamp.
+        let mut moved = Vec::with_capacity(self.parts.len());
+        for (part, x) in self.parts.iter().zip(&x[first..]) {
+            v.fixed_rows_mut::<3>(STATE).copy_from(x);
+            moved.push(v);
+            let next = part.transition * v;
+            v.fixed_rows_mut::<STATE>(0).copy_from(&next);
+        }
+        let mut out = vec![Vec3::zeros(); x.len()];
+        let mut beyond = Vector::<STATE>::zeros();
+        for (e, v) in moved.iter().enumerate().rev() {
+            let own = self.form(rod, e, mix) * v + self.parts[e].transition.transpose() * beyond;
+            out[e + first] = own.fixed_rows::<3>(STATE).into();
+            beyond = own.fixed_rows::<STATE>(0).into();
+        }
+        if first == 1 {
+            out[0] = beyond.fixed_rows::<3>(6).into();
+        }
+        out
     }
 
     /// The mix as a full matrix.
@@ -423,7 +451,11 @@ mod tests {
                             v.iter().flat_map(|x| x.iter().copied()),
                         )
                     };
+                    let product = flat(&shape.product(&rod, mix, &f));
                     let (x, f) = (flat(&x), flat(&f));
+                    let full_product = &full * &f;
+                    let error = (product - &full_product).norm() / full_product.norm();
+                    assert!(error < 1e-12, "{model:?} {n}: product off by {error:e}");
                     let exact = full.clone().lu().solve(&f).unwrap();
                     let error = (&x - &exact).norm() / exact.norm();
                     assert!(error < 1e-9, "{model:?} {n}: {error:e}");

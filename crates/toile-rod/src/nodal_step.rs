@@ -200,6 +200,33 @@ impl NodalFibre {
         self.rate.fill(Vec3::zeros());
     }
 
+    /// Gives nodes and angles these rates.
+    pub(crate) fn set_rate(&mut self, rate: &[Vec3]) {
+        self.rate.copy_from_slice(rate);
+    }
+
+    /// A direction in which it would fall from rest under forces at its nodes: by inverse iteration with about the least multiple of
+    /// the mass that makes its stiffness positive.
+    pub(crate) fn falling(&self, forces: &[Vec3]) -> Result<Vec<Vec3>, RodError> {
+        let mut shift = 1.0;
+        let mut factor = self.held(forces, -shift)?.1;
+        while Supple::negative(&factor) > 0 && shift < 1e12 {
+            shift *= 2.0;
+            factor = self.held(forces, -shift)?.1;
+        }
+        let n = self.nodal.edges;
+        let mut x: Vec<Vec3> = (0..n).map(|e| Vec3::new(1.0, 0.7, 0.4) * (e + 1) as f64).collect();
+        for _ in 0..30 {
+            // Angles have no mass; they follow.
+            let mut right: Vec<Vec3> = (0..n).map(|e| x[e] * self.mass(e + 1)).collect();
+            right.resize(2 * n, Vec3::zeros());
+            x = Supple::solve(&factor, &right);
+            let size = x.iter().map(|x| x.norm_squared()).sum::<f64>().sqrt();
+            x.iter_mut().for_each(|x| *x /= size);
+        }
+        Ok(x)
+    }
+
     fn mass(&self, node: usize) -> f64 {
         let ends = if node == self.nodal.edges { 0.5 } else { 1.0 };
         ends * self.nodal.section.linear_density * self.nodal.edge

@@ -7,7 +7,8 @@
 //! K (q − q̄) + ∂E_load/∂q − Hᵀ r = 0,   contact points fixed,
 //! ```
 //!
-//! whose forces are judged against the whole of the friction.
+//! whose forces are judged against the whole of the friction. Where that is a balance that would not last, it is given a push along what
+//! would fall, and falls on.
 
 use toile_cone::Status;
 
@@ -59,6 +60,8 @@ pub struct Settled {
     pub speed: f64,
     /// Newton steps.
     pub newton: usize,
+    /// Times a balance that would not last was left along what would fall.
+    pub escapes: usize,
     /// Whether forces balance, lie in their cones, and nothing can fall.
     pub certified: bool,
     /// Why, or why not, in words.
@@ -68,17 +71,55 @@ pub struct Settled {
 /// Newton steps at most: five bring what has fallen to round-off.
 const NEWTON: usize = 25;
 
+/// Way, over the length of a fibre, that a first push takes it out of a balance that would not last: plain to see, and far below what it falls.
+const PUSH: f64 = 2e-3;
+
+/// Pushes at most, each four times as strong as the last: the strongest takes a fibre half its length.
+const ESCAPES: usize = 5;
+
 impl Assembly {
-    /// Lets everything fall until it rests, and finds the equilibrium there. Ends early when `watch`, told of steps and speed,
-    /// answers `false`.
+    /// Lets everything fall until it rests, and finds the equilibrium there; one that is not stable is left. Ends early when `watch`,
+    /// told of steps and speed, answers `false`.
     pub fn settle(
         &mut self,
         settings: &SettleSettings,
         watch: &dyn Fn(usize, f64) -> bool,
     ) -> Result<Settled, RodError> {
-        let before = (self.settings.step.drag, self.friction_share);
+        let stopped = std::cell::Cell::new(false);
+        let told = |steps: usize, speed: f64| {
+            let goes_on = watch(steps, speed);
+            stopped.set(!goes_on);
+            goes_on
+        };
+        let (mut settled, mut forces) = self.fall(settings, 0, &told)?;
+        let mut push = PUSH;
+        while settled.negative_modes > 0
+            && settled.escapes < ESCAPES
+            && settled.steps < settings.max_steps
+            && !stopped.get()
+        {
+            // Drag alone would end the push after this way.
+            self.tip_over(&settled.certificates, &forces, push * settings.drag)?;
+            push *= 4.0;
+            let (newton, escapes) = (settled.newton, settled.escapes);
+            (settled, forces) = self.fall(settings, settled.steps, &told)?;
+            settled.newton += newton;
+            settled.escapes = escapes + 1;
+        }
+        Ok(settled)
+    }
+
+    /// One fall and the balance at its end, after so many steps of others. Also returns the forces at the joints there.
+    fn fall(
+        &mut self,
+        settings: &SettleSettings,
+        before: usize,
+        watch: &dyn Fn(usize, f64) -> bool,
+    ) -> Result<(Settled, Vec<Vec<Vec3>>), RodError> {
+        let mut steps = before;
+        let kept = (self.settings.step.drag, self.friction_share);
         (self.settings.step.drag, self.friction_share) = (settings.drag, settings.friction);
-        let (mut steps, mut speed) = (0, f64::INFINITY);
+        let mut speed = f64::INFINITY;
         let mut last = Vec::new();
         let mut slow = 0;
         while steps < settings.max_steps {
@@ -91,7 +132,7 @@ impl Assembly {
                 break;
             }
         }
-        (self.settings.step.drag, self.friction_share) = before;
+        (self.settings.step.drag, self.friction_share) = kept;
         self.stop();
         let largest = last.iter().map(|c| c.force.norm()).fold(0.0, f64::max);
         let sites = self.sites_at_rest();
@@ -139,7 +180,7 @@ impl Assembly {
         steps: usize,
         speed: f64,
         newton: usize,
-    ) -> Result<Settled, RodError> {
+    ) -> Result<(Settled, Vec<Vec<Vec3>>), RodError> {
         let sites = self.sites_at_rest();
         let held = Held::new(self, &sites, pairs, r, 0.0)?;
         let certify = |body: &Body| match body.alone().and_then(|f| self.nodal.get_key_value(&f)) {
@@ -158,6 +199,7 @@ impl Assembly {
             steps,
             speed,
             newton,
+            escapes: 0,
             certified: false,
             reason: String::new(),
             certificates,
@@ -205,6 +247,49 @@ impl Assembly {
                 n => format!("{what}; but it is unstable: {n} way(s) to fall"),
             }
         };
-        Ok(out)
+        Ok((out, held.forces))
+    }
+
+    /// Gives fibres that would fall alone a push along the way they would fall, the fastest joint at so many of their lengths a second.
+    fn tip_over(
+        &mut self,
+        certificates: &[RodCertificate],
+        forces: &[Vec<Vec3>],
+        push: f64,
+    ) -> Result<(), RodError> {
+        let falls = |body: &Body| body.fibres.iter().any(|f| certificates[*f].negative_modes > 0);
+        let mut ways: Vec<Vec<Vec3>> = self.bodies.try_map(|body| {
+            if !falls(body) {
+                return Ok(vec![Vec::new(); body.fibres.len()]);
+            }
+            match body.alone().and_then(|f| self.nodal.get_key_value(&f)) {
+                Some((f, nodes)) => Ok(vec![nodes.falling(&forces[*f])?]),
+                None => body.falling(&self.fibres, &self.settings.gravity, forces),
+            }
+        })?;
+        self.set_rates(&ways);
+        let factor = |body: &Body| {
+            let fastest = body.fibres.iter().map(|f| self.speed_of(*f)).fold(0.0, f64::max);
+            let longest =
+                body.fibres.iter().map(|f| self.fibres[*f].rod.length()).fold(0.0, f64::max);
+            if fastest > 0.0 { push * longest / fastest } else { 0.0 }
+        };
+        let factors: Vec<f64> = self.bodies.list.iter().map(factor).collect();
+        for (way, (body, _)) in ways.iter_mut().zip(&self.bodies.of) {
+            way.iter_mut().for_each(|rate| *rate *= factors[*body]);
+        }
+        self.set_rates(&ways);
+        Ok(())
+    }
+
+    /// Gives fibres rates of their unknowns, where there are any for them.
+    fn set_rates(&mut self, rates: &[Vec<Vec3>]) {
+        for (f, rate) in rates.iter().enumerate().filter(|(_, rate)| !rate.is_empty()) {
+            match self.nodal.get_mut(&f) {
+                Some(nodes) => nodes.set_rate(rate),
+                None => self.fibres[f].state.rate.clone_from(rate),
+            }
+        }
+        self.place_grown();
     }
 }

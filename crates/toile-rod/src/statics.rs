@@ -61,6 +61,10 @@ pub(crate) trait Body {
     fn evaluate(&self, q: &[Vec3], loads: &Self::Loads) -> Point<Self::Shape>;
     /// A mix of its forms, factorised.
     fn factorise(&self, shape: &Self::Shape, mix: Mix) -> Self::Factor;
+    /// A mix of its forms times a change of the unknowns, where that is cheap.
+    fn product(&self, _shape: &Self::Shape, _mix: Mix, _x: &[Vec3]) -> Option<Vec<Vec3>> {
+        None
+    }
     /// K q.
     fn elastic(&self, q: &[Vec3]) -> Vec<Vec3>;
     /// K⁻¹ f.
@@ -75,12 +79,18 @@ pub(crate) trait Body {
 pub(crate) trait Factor {
     /// Eigenvalues that are not positive.
     fn not_positive(&self) -> usize;
+    /// Unknown vectors.
+    fn blocks(&self) -> usize;
     fn solve(&self, f: &[Vec3]) -> Vec<Vec3>;
 }
 
 impl Factor for Chain {
     fn not_positive(&self) -> usize {
         self.negative + usize::from(self.singular)
+    }
+
+    fn blocks(&self) -> usize {
+        Chain::blocks(self)
     }
 
     fn solve(&self, f: &[Vec3]) -> Vec<Vec3> {
@@ -103,6 +113,10 @@ impl Body for Rod {
 
     fn factorise(&self, shape: &Shape, mix: Mix) -> Chain {
         shape.chain(self, mix)
+    }
+
+    fn product(&self, shape: &Shape, mix: Mix, x: &[Vec3]) -> Option<Vec<Vec3>> {
+        Some(shape.product(self, mix, x))
     }
 
     fn elastic(&self, q: &[Vec3]) -> Vec<Vec3> {
@@ -152,7 +166,7 @@ pub(crate) fn evaluate_held(
     Point { shape, energy, gradient }
 }
 
-fn dot(a: &[Vec3], b: &[Vec3]) -> f64 {
+pub(crate) fn dot(a: &[Vec3], b: &[Vec3]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a.dot(b)).sum()
 }
 
@@ -361,9 +375,14 @@ pub(crate) fn follow<B: Body>(
     }
 }
 
+/// A change of so many unknowns that is no mode of anything.
+pub(crate) fn any_change(blocks: usize) -> Vec<Vec3> {
+    (0..blocks).map(|i| Vec3::new(1.0, 0.7 + 0.1 * (i % 3) as f64, 0.4)).collect()
+}
+
 /// A direction of negative curvature relative to the elastic stiffness, by inverse iteration with the least shift that
 /// makes the form positive.
-fn falling_mode<B: Body>(rod: &B, shape: &B::Shape, blocks: usize) -> Vec<Vec3> {
+pub(crate) fn falling_mode<B: Body>(rod: &B, shape: &B::Shape, blocks: usize) -> Vec<Vec3> {
     let mut shift = 1e-3;
     let mix = |shift| Mix { mass: 0.0, elastic: 1.0 + shift, geometric: 1.0 };
     let mut chain = rod.factorise(shape, mix(shift));
@@ -371,8 +390,7 @@ fn falling_mode<B: Body>(rod: &B, shape: &B::Shape, blocks: usize) -> Vec<Vec3> 
         shift *= 2.0;
         chain = rod.factorise(shape, mix(shift));
     }
-    let start = |i: usize| Vec3::new(1.0, 0.7 + 0.1 * (i % 3) as f64, 0.4);
-    let mut x: Vec<Vec3> = (0..blocks).map(start).collect();
+    let mut x = any_change(blocks);
     for _ in 0..30 {
         let y = chain.solve(&rod.elastic(&x));
         let size = dot(&y, &y).sqrt();

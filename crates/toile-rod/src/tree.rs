@@ -426,6 +426,10 @@ impl Factor for TreeChain {
         self.chains.iter().map(Factor::not_positive).sum()
     }
 
+    fn blocks(&self) -> usize {
+        self.blocks.iter().sum()
+    }
+
     fn solve(&self, f: &[Vec3]) -> Vec<Vec3> {
         let mut from = 0;
         let ends = self.blocks.iter().map(|blocks| {

@@ -183,6 +183,20 @@ fn rods_come_to_rest_on_a_floor_with_a_certificate() {
     assert!(drift < 1e-4, "{drift:e}");
 }
 
+/// Where the forces of a step are not found it is taken in halves, and in halves of these; then what was found must do, and the report says so.
+#[test]
+fn a_step_whose_forces_are_not_found_is_taken_in_parts() {
+    let mut scene = drawn_hair(20).unwrap();
+    (scene.settings.step.dt, scene.settings.tolerance) = (1e-4, 1e-6);
+    let found = scene.clone().step().unwrap();
+    assert!(found.converged && found.cuts == 0, "{:e}", found.residual);
+    scene.settings.tolerance = 1e-30;
+    scene.settings.max_sweeps = 10;
+    let given_up = scene.step().unwrap();
+    assert!(!given_up.converged && given_up.cuts == 3, "{} {}", given_up.converged, given_up.cuts);
+    assert!((scene.time - 1e-4).abs() < 1e-15 && scene.settings.step.dt == 1e-4, "{}", scene.time);
+}
+
 /// Strands drawn on a head, on each other: found natures hold them, the drawing taken for its own nature sags.
 #[test]
 fn drawn_hair_in_contact_stays_where_it_was_drawn() {

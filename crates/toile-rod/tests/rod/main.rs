@@ -3,6 +3,7 @@
 mod bearing;
 mod checks;
 mod contact;
+mod falling;
 mod inverse;
 mod models;
 mod motion;
