@@ -399,7 +399,7 @@ mod tests {
             weights: [1.0, -1.0, 0.0, 0.0],
             count: 2,
             normal: Vector::<3>::x(),
-            gap: if p % 7 == 0 { 1.0 } else { -1e-4 },
+            gap: if p.is_multiple_of(7) { 1.0 } else { -1e-4 },
             velocity: Vector::zeros(),
             friction: 0.4,
         };
