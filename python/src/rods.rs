@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use toile::FibreProgress;
 use toile::io::Axes;
 use toile::rod::{
     Assembly, FibreContact, FibreContactKey, RodCertificate, SettleSettings, StaticSettings,
@@ -117,12 +118,7 @@ pub(crate) fn drape_rods(
     let mut watch = Watch::new(progress);
     let found = py.detach(|| {
         let watch = RefCell::new(&mut watch);
-        let tell = |step: usize, speed: f64| {
-            watch.borrow_mut().tell(|entries| {
-                entries.set_item("step", step)?;
-                entries.set_item("speed", speed)
-            })
-        };
+        let tell = |now: FibreProgress| told(&mut watch.borrow_mut(), now);
         toile::rest_rods(scene, &settings, drift, &tell)
     });
     watch.finish()?;
@@ -142,6 +138,27 @@ pub(crate) fn drape_rods(
     Ok(Fibres { all, contacts: found.settled.contacts, certificate, notes: found.notes })
 }
 
+/// Tells what is being done: `step` and `speed` of a fall, or the `part` that is done of what is named.
+fn told(watch: &mut Watch, now: FibreProgress) -> bool {
+    let named = |what: &str, part: f64, watch: &mut Watch| {
+        watch.tell(|entries| {
+            entries.set_item("doing", what)?;
+            entries.set_item("part", part)
+        })
+    };
+    let share = |done: usize, of: usize| done as f64 / of.max(1) as f64;
+    match now {
+        FibreProgress::Fitting { done, of } => named("fitting", share(done, of), watch),
+        FibreProgress::Judging { done, of } => named("judging", share(done, of), watch),
+        FibreProgress::Holding => named("holding", 0.0, watch),
+        FibreProgress::Falling { steps, speed } => watch.tell(|entries| {
+            entries.set_item("step", steps)?;
+            entries.set_item("speed", speed)
+        }),
+        FibreProgress::Watching { part } => named("watching", part, watch),
+    }
+}
+
 /// Finds the natural shapes of the drawn fibres of a scene, with the contacts that hold them.
 #[pyfunction]
 #[pyo3(signature = (scene, drift=1.0, progress=None))]
@@ -154,7 +171,7 @@ pub(crate) fn invert_rods(
     let mut watch = Watch::new(progress);
     let found = py.detach(|| {
         let watch = RefCell::new(&mut watch);
-        let tell = |part: f64| watch.borrow_mut().tell(|entries| entries.set_item("part", part));
+        let tell = |now: FibreProgress| told(&mut watch.borrow_mut(), now);
         toile::invert_hair(&scene.scene, drift, &tell)
     });
     watch.finish()?;
@@ -263,7 +280,7 @@ pub(crate) struct FibreSimulation {
 impl FibreSimulation {
     #[new]
     fn new(py: Python<'_>, scene: &Scene) -> PyResult<Self> {
-        let made = py.detach(|| toile::rod_assembly(&scene.scene)).map_err(refused)?;
+        let made = py.detach(|| toile::rod_assembly(&scene.scene, &|_| true)).map_err(refused)?;
         let (assembly, _, notes) = made;
         Ok(Self { assembly, axes: scene.scene.own_axes(), notes, contacts: Vec::new() })
     }

@@ -6,11 +6,12 @@ use std::path::Path;
 use toile::io::{Scene, atomic_write, write_stations};
 use toile::report::figures::digits;
 use toile::rod::StaticSettings;
-use toile::{RodDrape, drape_rods, rods_certificate, rods_verdict};
+use toile::{FibreProgress, RodDrape, RodSceneError, drape_rods, rods_certificate, rods_verdict};
 
 use crate::args::{DrapeArgs, Global};
 use crate::drape::make_folder;
 use crate::json;
+use crate::progress::Share;
 use crate::{Failure, Outcome, show};
 
 /// Stations of a table when none are asked for.
@@ -23,10 +24,10 @@ pub(crate) fn has_rods(scene: &Scene) -> bool {
 
 /// Drapes the rods of a scene, writes everything and says so.
 pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<Outcome, Failure> {
-    make_folder(&args.out)?;
     if toile::in_contact(scene) || toile::has_drawn(scene) {
         return crate::rod_rest::drape(scene, args, global);
     }
+    make_folder(&args.out)?;
     let mut settings = StaticSettings::default();
     if let Some(steps) = args.solver.max_steps {
         settings.max_steps = steps as usize;
@@ -58,6 +59,57 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
         json::tell(&format!("not certified: {reason}"));
     }
     Ok(if certified { Outcome::Good } else { Outcome::Doubtful })
+}
+
+/// Shows what is being done with fibres, and asks whether to go on.
+pub(crate) struct FibreWatch {
+    share: std::cell::RefCell<Share>,
+    /// Steps of a fall at most.
+    most_steps: usize,
+}
+
+impl FibreWatch {
+    pub(crate) fn new(global: &Global) -> Self {
+        let share = Share::new(global.quiet || global.json);
+        Self { share: std::cell::RefCell::new(share), most_steps: 1 }
+    }
+
+    /// The same of a fall that ends after so many steps.
+    pub(crate) fn of_fall(global: &Global, most_steps: usize) -> Self {
+        Self { most_steps, ..Self::new(global) }
+    }
+
+    /// Shows how far it is; `false` when the user wants no more.
+    pub(crate) fn tell(&self, now: &FibreProgress) -> bool {
+        let part = |done: usize, of: usize| done as f64 / of.max(1) as f64;
+        let (done, what) = match *now {
+            FibreProgress::Fitting { done, of } => {
+                (part(done, of), format!("putting rods into {of} fibre(s)"))
+            }
+            FibreProgress::Judging { done, of } => {
+                (part(done, of), format!("finding the natures of {of} fibre(s)"))
+            }
+            FibreProgress::Holding => (0.0, "looking for forces that hold it".into()),
+            FibreProgress::Falling { steps, speed } => {
+                (part(steps, self.most_steps), format!("falling, {speed:.1e} m/s"))
+            }
+            FibreProgress::Watching { part } => (part, "watching that it stays".into()),
+        };
+        self.share.borrow_mut().tell(done, &what)
+    }
+
+    pub(crate) fn finish(&self) {
+        self.share.borrow().finish();
+    }
+}
+
+/// Ends a command whose fibres could not be treated, or that was stopped before there was anything to write.
+pub(crate) fn stopped(error: RodSceneError) -> Result<Outcome, Failure> {
+    if !matches!(error, RodSceneError::Stopped { .. }) {
+        return Err(error.into());
+    }
+    json::tell(&error.to_string());
+    Ok(Outcome::Doubtful)
 }
 
 fn summary(drapes: &[RodDrape], out: &Path, names: &[String]) -> String {

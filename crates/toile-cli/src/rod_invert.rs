@@ -11,8 +11,8 @@ use toile::{HairInversion, RodInversion, in_contact, invert_hair};
 use crate::args::Global;
 use crate::drape::make_folder;
 use crate::json;
-use crate::progress::{Share, catch_interrupts, interrupted};
-use crate::rod::STATIONS;
+use crate::progress::catch_interrupts;
+use crate::rod::{FibreWatch, STATIONS, stopped};
 use crate::{Failure, Outcome, show};
 
 /// Tables of single fibres that are written; hair of thousands goes into joined files only.
@@ -23,18 +23,15 @@ const DRIFT_TIME: f64 = 1.0;
 
 /// Finds the natures of the drawn fibres of a scene, writes everything and says so.
 pub(crate) fn invert(scene: &Scene, out: &Path, global: &Global) -> Result<Outcome, Failure> {
+    catch_interrupts();
     make_folder(out)?;
     let clock = std::time::Instant::now();
-    if in_contact(scene) {
-        catch_interrupts();
-    }
-    let share = std::cell::RefCell::new(Share::new(global.quiet || global.json));
-    let watch = |done: f64| {
-        share.borrow_mut().tell(done, "watching that it stays");
-        !interrupted()
+    let watch = FibreWatch::new(global);
+    let found = match invert_hair(scene, DRIFT_TIME, &|now| watch.tell(&now)) {
+        Err(error) => return stopped(error),
+        Ok(found) => found,
     };
-    let found = invert_hair(scene, DRIFT_TIME, &watch)?;
-    share.borrow().finish();
+    watch.finish();
     let mut names = write_all(scene, out, &found.fibres)?;
     let certificate = found.certificate();
     atomic_write(out.join("certificate.json"), |w| writeln!(w, "{}", certificate.pretty()))?;

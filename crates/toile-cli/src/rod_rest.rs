@@ -4,12 +4,13 @@ use std::fmt::Write;
 
 use toile::io::{Scene, atomic_write, write_stations, write_strands};
 use toile::rod::SettleSettings;
-use toile::{has_drawn, rest_rods};
+use toile::{FibreProgress, has_drawn, rest_rods};
 
 use crate::args::{DrapeArgs, Global};
+use crate::drape::make_folder;
 use crate::json;
-use crate::progress::{Share, catch_interrupts, interrupted};
-use crate::rod::STATIONS;
+use crate::progress::catch_interrupts;
+use crate::rod::{FibreWatch, STATIONS, stopped};
 use crate::rod_invert::MOST_TABLES;
 use crate::rod_simulate::contact_line;
 use crate::{Failure, Outcome, show, summary};
@@ -17,19 +18,19 @@ use crate::{Failure, Outcome, show, summary};
 /// Lets the rods of a scene come to rest, writes everything and says so.
 pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<Outcome, Failure> {
     catch_interrupts();
+    make_folder(&args.out)?;
     let clock = std::time::Instant::now();
     let mut settings = SettleSettings::default();
     if let Some(steps) = args.solver.max_steps {
         settings.max_steps = steps as usize;
     }
-    let share = std::cell::RefCell::new(Share::new(global.quiet || global.json));
-    let watch = |step: usize, speed: f64| {
-        let done = step as f64 / settings.max_steps as f64;
-        share.borrow_mut().tell(done, &format!("falling, {speed:.1e} m/s"));
-        !interrupted()
+    let watch = FibreWatch::of_fall(global, settings.max_steps);
+    let tell = |now: FibreProgress| watch.tell(&now);
+    let rest = match rest_rods(scene, &settings, args.drift.unwrap_or(0.0), &tell) {
+        Err(error) => return stopped(error),
+        Ok(rest) => rest,
     };
-    let rest = rest_rods(scene, &settings, args.drift.unwrap_or(0.0), &watch)?;
-    share.borrow().finish();
+    watch.finish();
     let stations = args.stations.unwrap_or(STATIONS) as usize;
     let mut names = Vec::new();
     for i in 0..rest.names.len().min(MOST_TABLES) {
@@ -74,10 +75,14 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
         let settled = &rest.settled;
         let _ = writeln!(
             text,
-            "{} rod(s) fell for {} steps, then {} Newton steps",
+            "{} rod(s) fell for {} steps, then {} Newton steps{}",
             rest.names.len(),
             settled.steps,
-            settled.newton
+            settled.newton,
+            match settled.escapes {
+                0 => String::new(),
+                n => format!("; {n} time(s) from a balance that would not have lasted"),
+            }
         );
         text += &summary::verdict(certified, &reason, &args.out, &names);
         json::print(&text);

@@ -18,6 +18,7 @@ use crate::drape::make_folder;
 use crate::film::Pace;
 use crate::json::{self, Object};
 use crate::progress::{Share, catch_interrupts, interrupted};
+use crate::rod::{FibreWatch, stopped};
 use crate::show::{self, Account, Course, FolderStore, MovingBodies, Record, Strands, touch_of};
 use crate::view::{Live, Teller};
 use crate::{Failure, Outcome};
@@ -33,7 +34,12 @@ pub(crate) fn simulate(
     }
     catch_interrupts();
     make_folder(&args.out)?;
-    let (mut assembly, time, notes) = rod_assembly(scene)?;
+    let watch = FibreWatch::new(global);
+    let (mut assembly, time, notes) = match rod_assembly(scene, &|now| watch.tell(&now)) {
+        Err(error) => return stopped(error),
+        Ok(made) => made,
+    };
+    watch.finish();
     for note in &notes {
         json::tell(&format!("note: {note}"));
     }

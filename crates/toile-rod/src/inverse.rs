@@ -21,6 +21,15 @@ pub struct FibreInversion {
     pub unique: bool,
 }
 
+impl FibreInversion {
+    /// What was found of a rod whose nature is known.
+    pub fn new(rod: Rod, natural: Vec<Vec3>, certificate: RodCertificate) -> Self {
+        let [a, b] = rod.section().bending_stiffness;
+        let unique = (a - b).abs() <= 1e-9 * (a + b);
+        Self { stiffening: 1.0 - certificate.margin, rod, natural, certificate, unique }
+    }
+}
+
 /// Natural curvatures q̄ = q + K⁻¹ ∂E_load/∂q: always exist, in linear time.
 ///
 /// Stability does not depend on them: it needs K + 𝕊(q) positive, which stiffness decides.
@@ -37,10 +46,7 @@ pub fn invert_fibre(rod: &Rod, q: &[Vec3], loads: &Loads) -> Result<FibreInversi
     let natural = natural_curvatures(rod, q, loads)?;
     let rod = rod.clone().with_rest(&natural)?;
     let certificate = certify(&rod, q, loads)?;
-    let stiffening = 1.0 - certificate.margin;
-    let [a, b] = rod.section().bending_stiffness;
-    let unique = (a - b).abs() <= 1e-9 * (a + b);
-    Ok(FibreInversion { rod, natural, certificate, stiffening, unique })
+    Ok(FibreInversion::new(rod, natural, certificate))
 }
 
 /// Gives the branches of a tree the natures that make q its equilibrium, and judges it: what a branch bears is part of its load. Stability is that of
@@ -66,14 +72,8 @@ pub fn invert_tree(
         if i > 0 {
             certificate.negative_modes = 0;
         }
-        let [a, b] = rod.section().bending_stiffness;
-        FibreInversion {
-            natural: rod.rest(),
-            certificate,
-            stiffening: 1.0 - whole.margin,
-            unique: (a - b).abs() <= 1e-9 * (a + b),
-            rod,
-        }
+        let natural = rod.rest();
+        FibreInversion::new(rod, natural, certificate)
     };
     Ok(tree.placed(q)?.into_iter().enumerate().map(one).collect())
 }

@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
-use toile_io::{Object, Scene};
+use toile_io::{Object, Scene, scene_gravity};
 use toile_num::words::length;
 use toile_rod::RodCertificate;
 
 use crate::rods::SAG_TIME;
 use crate::{
-    ContactInversion, RodDrape, RodInversion, RodRest, RodSceneError, invert_contacts, invert_rods,
+    ContactInversion, FibreProgress, RodDrape, RodInversion, RodRest, RodSceneError, fit_drawn,
+    invert_alone, invert_contacts,
 };
 
 /// Drift over the size that is still rest.
@@ -39,13 +40,14 @@ pub fn in_contact(scene: &Scene) -> bool {
 pub fn invert_hair(
     scene: &Scene,
     seconds: f64,
-    watch: &dyn Fn(f64) -> bool,
+    watch: &dyn Fn(FibreProgress) -> bool,
 ) -> Result<HairInversion, RodSceneError> {
-    let (mut fibres, mut notes) = invert_rods(scene)?;
-    let contact = if in_contact(scene) {
-        Some(invert_contacts(scene, &mut fibres, seconds, watch)?)
+    let (fits, mut notes) = fit_drawn(scene, watch)?;
+    let (fibres, contact) = if in_contact(scene) {
+        let (fibres, contact) = invert_contacts(scene, fits, seconds, watch)?;
+        (fibres, Some(contact))
     } else {
-        None
+        (invert_alone(fits, scene_gravity(scene), watch)?, None)
     };
     notes.extend(contact.iter().flat_map(|c| c.notes.iter().cloned()));
     Ok(HairInversion { fibres, contact, watched: seconds, notes })
@@ -319,6 +321,7 @@ impl RodRest {
             .with("contacts", settled.contacts.len())
             .with("steps", settled.steps)
             .with("newton_steps", settled.newton)
+            .with("escapes", settled.escapes)
             .with("rods", self.names.len())
     }
 }

@@ -26,7 +26,7 @@
 //! | drape a scene, in the air or on things | [`drape`], [`drape_on`], [`Drape`] |
 //! | drape the rods of a scene | [`drape_rods`], [`rod`]; with shells [`drape_mixed`] |
 //! | the fibres of a scene in motion | [`rod_assembly`] |
-//! | the natures behind drawn fibres | [`invert_hair`]; each alone [`invert_rods`] |
+//! | the natures behind drawn fibres | [`invert_hair`]; each alone [`invert_alone`] |
 //! | simulate a scene | [`Simulation`]; shells with rods [`MixedSimulation`] |
 //! | the rest shape of a target | [`invert()`], [`SceneInversion`] |
 //! | how an equilibrium moves with rest shape, material and supports | [`Drape::vjp`] |
@@ -69,8 +69,9 @@ pub use invert::{
 pub use mass::SparseMass;
 pub use mixed::{MixedError, MixedRest, MixedSimulation, drape_mixed};
 pub use rods::{
-    ContactInversion, RodDrape, RodInversion, RodLine, RodRest, RodSceneError, drape_rods,
-    has_drawn, invert_contacts, invert_rods, rest_rods, rod_assembly, rod_lines,
+    ContactInversion, DrawnFit, FibreProgress, RodDrape, RodInversion, RodLine, RodRest,
+    RodSceneError, drape_rods, fit_drawn, has_drawn, invert_alone, invert_contacts, rest_rods,
+    rod_assembly, rod_lines,
 };
 pub use simulate::{Simulation, Start};
 pub use tension::shell_tensions;

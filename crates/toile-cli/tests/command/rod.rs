@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Folder, code, said, toile};
+use crate::common::{Folder, code, said, toile, vertices};
 
 const CURL: &str = r#"
 [[rod]]
@@ -314,6 +314,59 @@ fn hair_of_all_sorts_is_answered_in_words() {
         let output = toile(&folder, &[command, "hair.toml", "--out", "out"]);
         assert_eq!(code(&output), exit, "{hair}\n{}", said(&output));
         assert!(said(&output).contains(expected), "{hair}\n{}", said(&output));
+    }
+}
+
+/// Straight up, half a metre of hair is in balance and would fall: `drape` says where it comes to lie.
+#[test]
+fn hair_drawn_upright_is_draped_to_where_it_falls() {
+    let folder = Folder::new();
+    let alone = HAIR.split("[[collider]]").next().unwrap().replace("1.0e-5", "1.0e-6");
+    folder.write("hair.toml", &alone);
+    folder.write("hair.obj", "v 0 0 0\nv 0 0 0.25\nv 0 0 0.5\nl 1 2 3\n");
+    let output =
+        toile(&folder, &["drape", "hair.toml", "--out", "out", "--json", "--drift", "0.2"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&json["verdict"], &json["escapes"]), (&"certified".into(), &1.into()), "{json}");
+    assert!(json["drift"].as_f64().unwrap() < 1e-4, "{json}");
+    let lowest =
+        vertices(folder.0.join("out/equilibrium.obj")).iter().map(|p| p[2]).fold(1.0, f64::min);
+    assert!(lowest < -0.1, "{lowest}");
+}
+
+/// Before there is anything to show, Ctrl-C ends every command on hair soon, and leaves no file behind.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_while_strands_are_fitted_writes_nothing() {
+    let folder = Folder::new();
+    folder.write("hair.toml", &HAIR.replace("elements = 8", "elements = 30"));
+    let strand = |i: usize| {
+        let root = 0.102 + 1e-6 * i as f64;
+        let point = |k: usize| {
+            format!("v {} {} {}\n", 0.01 * k as f64, 1e-3 * (k * k) as f64, root + 0.01 * k as f64)
+        };
+        let points: String = (0..6).map(point).collect();
+        format!("{points}l -6 -5 -4 -3 -2 -1\n")
+    };
+    folder.write("hair.obj", &(0..40_000).map(strand).collect::<String>());
+    for command in ["simulate", "invert", "drape"] {
+        let interrupt = format!(
+            "\"$0\" {command} hair.toml --out {command} & id=$!; while [ ! -d {command} ]; do sleep 0.05; done; \
+            kill -INT $id; wait $id"
+        );
+        let output = std::process::Command::new("bash")
+            .args(["-c", &interrupt, env!("CARGO_BIN_EXE_toile")])
+            .current_dir(&folder.0)
+            .output();
+        let Ok(output) = output else { return }; // no bash here: nothing to test
+        assert_eq!(code(&output), 1, "{command}: {}", said(&output));
+        assert!(
+            said(&output).contains("of 40000 fibre(s); nothing was written"),
+            "{}",
+            said(&output)
+        );
+        assert_eq!(fs::read_dir(folder.0.join(command)).unwrap().count(), 0, "{command}");
     }
 }
 

@@ -1,0 +1,217 @@
+//! Drawn fibres: rods in their shapes, and the natures that hold them there.
+
+use toile_io::{DrawnFibre, Scene, load_drawn};
+use toile_num::parallel::try_map;
+use toile_rod::{
+    Branch, Clamp, FibreInversion, Fit, Growth, Loads, Rod, RodError, Station, Tree, Vec3,
+    distances, fit, invert_fibre, invert_tree, natural_curvatures,
+};
+
+use super::{FibreProgress, RodSceneError};
+
+/// A drawn fibre and the rod that has its shape.
+#[derive(Clone, Debug)]
+pub struct DrawnFit {
+    /// What was drawn.
+    pub drawn: DrawnFibre,
+    /// The rod in its shape.
+    pub fit: Fit,
+    /// Where it grows from another, by its place among all.
+    pub growth: Option<Growth>,
+}
+
+/// A drawn fibre, the rod fitted to it, and the nature with which it rests there.
+#[derive(Clone, Debug)]
+pub struct RodInversion {
+    /// What was drawn.
+    pub drawn: DrawnFibre,
+    /// The rod in its shape.
+    pub fit: Fit,
+    /// Its natural curvatures and the certificate.
+    pub result: FibreInversion,
+    /// Where it grows from another, by its place among all.
+    pub growth: Option<Growth>,
+}
+
+impl RodInversion {
+    /// Part of the length of what bears it at which it grows.
+    pub fn grows_at(&self, all: &[Self]) -> Option<f64> {
+        let growth = self.growth?;
+        let rod = &all.get(growth.parent)?.fit.rod;
+        Some(rod.lengths()[..growth.joint].iter().sum::<f64>() / rod.length())
+    }
+}
+
+/// Puts rods into the drawn fibres of a scene (`curve` of a rod, `strands` of hair). Also returns what was unusual in the files.
+///
+/// Same scene, same bits, whatever the number of threads.
+pub fn fit_drawn(
+    scene: &Scene,
+    watch: &dyn Fn(FibreProgress) -> bool,
+) -> Result<(Vec<DrawnFit>, Vec<String>), RodSceneError> {
+    if !scene.shells.is_empty() {
+        return Err(RodSceneError::Mixed);
+    }
+    let (fibres, notes) = load_drawn(scene)?;
+    Ok((fitted(fibres, watch)?, notes))
+}
+
+/// Strands that are treated before somebody is told: a fraction of a second.
+const BATCH: usize = 256;
+
+/// Maps all fibres on all threads, a batch at a time; `goes_on` is told how many are done.
+fn in_batches<T: Send>(
+    of: usize,
+    goes_on: impl Fn(usize) -> bool,
+    one: impl Fn(usize) -> Result<T, RodError> + Sync,
+) -> Result<Vec<T>, RodSceneError> {
+    let mut out = Vec::with_capacity(of);
+    while out.len() < of {
+        let done = out.len();
+        if !goes_on(done) {
+            return Err(RodSceneError::Stopped { done, of });
+        }
+        let failed = |rod: usize| move |source| RodSceneError::Rod { rod, source };
+        let batch = |i: usize| one(done + i).map_err(failed(done + i));
+        out.extend(try_map(BATCH.min(of - done), 1, batch)?);
+    }
+    Ok(out)
+}
+
+pub(super) fn fitted(
+    fibres: Vec<DrawnFibre>,
+    watch: &dyn Fn(FibreProgress) -> bool,
+) -> Result<Vec<DrawnFit>, RodSceneError> {
+    let of = fibres.len();
+    let goes_on = |done: usize| watch(FibreProgress::Fitting { done, of });
+    let mut fits = in_batches(of, goes_on, |rod| {
+        let drawn = &fibres[rod];
+        fit(&drawn.curve, drawn.section, drawn.d1, &drawn.settings)
+    })?;
+    let growths = if fibres.iter().any(|f| f.parent.is_some()) {
+        grown(&fibres, &mut fits)?
+    } else {
+        vec![None; of]
+    };
+    let together = |((drawn, fit), growth)| DrawnFit { drawn, fit, growth };
+    Ok(fibres.into_iter().zip(fits).zip(growths).map(together).collect())
+}
+
+fn any_grown(fits: &[DrawnFit]) -> bool {
+    fits.iter().any(|f| f.growth.is_some())
+}
+
+/// All fibres as one tree, and its unknowns.
+fn tree_of(fits: &[DrawnFit]) -> Result<(Tree, Vec<Vec3>), RodSceneError> {
+    let branch = |f: &DrawnFit| Branch { rod: f.fit.rod.clone(), growth: f.growth };
+    let tree = Tree::new(fits.iter().map(branch).collect());
+    let tree = tree.map_err(|source| RodSceneError::Rod { rod: 0, source })?;
+    Ok((tree, fits.iter().flat_map(|f| f.fit.q.iter().copied()).collect()))
+}
+
+/// The rods with the natures that hold them as drawn without contact. Whether they would fall is not asked: it takes as long again.
+pub(super) fn natures(fits: &[DrawnFit], gravity: Vec3) -> Result<Vec<Rod>, RodSceneError> {
+    if any_grown(fits) {
+        let (tree, q) = tree_of(fits)?;
+        let found = invert_tree(&tree, &q, &gravity);
+        let found = found.map_err(|source| RodSceneError::Rod { rod: 0, source })?;
+        return Ok(found.into_iter().map(|f| f.rod).collect());
+    }
+    try_map(fits.len(), 8, |rod| {
+        let Fit { rod: shape, q, .. } = &fits[rod].fit;
+        let loads = Loads::weight(shape.section(), gravity);
+        let natural = natural_curvatures(shape, q, &loads);
+        let nature = natural.and_then(|natural| shape.clone().with_rest(&natural));
+        nature.map_err(|source| RodSceneError::Rod { rod, source })
+    })
+}
+
+/// Finds the natural shapes for which drawn fibres are equilibria, each alone.
+pub fn invert_alone(
+    fits: Vec<DrawnFit>,
+    gravity: Vec3,
+    watch: &dyn Fn(FibreProgress) -> bool,
+) -> Result<Vec<RodInversion>, RodSceneError> {
+    let of = fits.len();
+    let grown = any_grown(&fits);
+    let results = if grown {
+        let (tree, q) = tree_of(&fits)?;
+        let found = invert_tree(&tree, &q, &gravity);
+        found.map_err(|source| RodSceneError::Rod { rod: 0, source })?
+    } else {
+        let goes_on = |done: usize| watch(FibreProgress::Judging { done, of });
+        in_batches(of, goes_on, |rod| {
+            let Fit { rod: shape, q, .. } = &fits[rod].fit;
+            invert_fibre(shape, q, &Loads::weight(shape.section(), gravity))
+        })?
+    };
+    let together = |(found, result): (DrawnFit, FibreInversion)| {
+        let DrawnFit { drawn, mut fit, growth } = found;
+        if grown {
+            fit.rod.set_clamp(*result.rod.clamp());
+            (fit.error_max, fit.error_rms) = distances(&drawn.curve, &fit.rod, &fit.q);
+        }
+        RodInversion { drawn, fit, result, growth }
+    };
+    Ok(fits.into_iter().zip(results).map(together).collect())
+}
+
+/// How far from what bears it a drawn rod may begin, in radii of that; it is moved there.
+const BEGINS_WITHIN: f64 = 2.0;
+
+/// Drawn rods of which some grow from others: each is put where it grows, and what bears it is cut there.
+fn grown(fibres: &[DrawnFibre], fits: &mut [Fit]) -> Result<Vec<Option<Growth>>, RodSceneError> {
+    let failed = |rod: usize| move |source| RodSceneError::Rod { rod, source };
+    let mut growths: Vec<Option<Growth>> = vec![None; fibres.len()];
+    for bearer in 0..fibres.len() {
+        let grows = |(f, drawn): (usize, &DrawnFibre)| {
+            drawn.parent.filter(|p| p.0 == bearer).map(|p| (f, p.1))
+        };
+        let borne: Vec<(usize, Option<f64>)> =
+            fibres.iter().enumerate().filter_map(grows).collect();
+        let whole = fits[bearer].rod.length();
+        let places: Vec<f64> = borne
+            .iter()
+            .map(|(f, at)| {
+                let begins = fibres[*f].curve.at(0.0).0;
+                at.map_or_else(|| nearest(&fits[bearer], &begins), |part| part * whole)
+            })
+            .collect();
+        let (cut, joints) = fits[bearer].cut(&places).map_err(failed(bearer))?;
+        fits[bearer] = cut;
+        let (rod, q) = (&fits[bearer].rod, &fits[bearer].q);
+        let stations = rod.stations(q, &places);
+        for (((f, _), joint), station) in borne.iter().zip(joints).zip(stations) {
+            let clamp = *fits[*f].rod.clamp();
+            let away = (clamp.position - station.position).norm();
+            let near = BEGINS_WITHIN * fibres[bearer].radius.max(fibres[*f].radius);
+            if away > near {
+                let (rod, parent, along) = (*f, bearer, station.s);
+                return Err(RodSceneError::Apart { rod, parent, away, along });
+            }
+            let turn = toile_rod::straightened(&(station.frame.transpose() * clamp.frame));
+            growths[*f] = Some(Growth { parent: bearer, joint, turn });
+            // Children of this one are looked for where it will be.
+            fits[*f].rod.set_clamp(Clamp { position: station.position, ..clamp });
+        }
+    }
+    Ok(growths)
+}
+
+/// Arclength at which a fitted rod is nearest to a point \[m\].
+fn nearest(fit: &Fit, point: &Vec3) -> f64 {
+    let length = fit.rod.length();
+    let away = |s: f64| (fit.rod.stations(&fit.q, &[s])[0].position - point).norm();
+    let count = 20 * fit.rod.lengths().len();
+    let stations = fit.rod.equal_stations(&fit.q, count + 1);
+    let by = |s: &Station| (s.position - point).norm();
+    let first = stations.iter().min_by(|a, b| by(a).total_cmp(&by(b))).map_or(0.0, |s| s.s);
+    let step = length / count as f64;
+    let (mut low, mut high) = ((first - step).max(0.0), (first + step).min(length));
+    // By thirds: the distance has one least value in so short a stretch.
+    for _ in 0..60 {
+        let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
+        if away(a) < away(b) { high = b } else { low = a }
+    }
+    0.5 * (low + high)
+}

@@ -1,0 +1,58 @@
+//! Fibres of a scene that fall until they rest.
+
+use toile_io::{Axes, IntegratorName, Scene, Time};
+use toile_rod::{Assembly, SettleSettings, Settled};
+
+use super::scene::{SceneFibres, scene_fibres};
+use super::{FibreProgress, RodSceneError};
+
+/// Rods at rest on colliders and each other.
+#[derive(Clone, Debug)]
+pub struct RodRest {
+    /// Name of each fibre.
+    pub names: Vec<String>,
+    /// Units and axes of what is written of them.
+    pub axes: Axes,
+    /// What was unusual in the files.
+    pub notes: Vec<String>,
+    /// Where they are.
+    pub assembly: Assembly,
+    /// How they got there and what holds them.
+    pub settled: Settled,
+    /// Largest motion in the simulated time, over the size of the whole.
+    pub drift: Option<f64>,
+}
+
+/// Step of the fall in which rods come to rest \[s\].
+const FALL_STEP: f64 = 2e-3;
+
+/// Lets the rods of a scene fall on its colliders (and each other, with `self_contact`) until they rest, finds the equilibrium there,
+/// and watches it for `drift` seconds. Elements are kept as they are given. Drawn rods and hair begin as drawn, with the nature that holds them there without
+/// contact, as in motion.
+pub fn rest_rods(
+    scene: &Scene,
+    settings: &SettleSettings,
+    drift: f64,
+    watch: &dyn Fn(FibreProgress) -> bool,
+) -> Result<RodRest, RodSceneError> {
+    if !scene.shells.is_empty() {
+        return Err(RodSceneError::Mixed);
+    }
+    let time = Time {
+        step: FALL_STEP,
+        duration: 1.0,
+        frame: None,
+        damping: 0.0,
+        integrator: IntegratorName::ImplicitEuler,
+        newton_steps: None,
+    };
+    let SceneFibres { mut assembly, names, notes, .. } = scene_fibres(scene, &time, watch)?;
+    (assembly.settings.tolerance, assembly.settings.max_sweeps) = (1e-8, 1000);
+    let failed = |source| RodSceneError::Rod { rod: 0, source };
+    let falling = |steps: usize, speed: f64| watch(FibreProgress::Falling { steps, speed });
+    let settled = assembly.settle(settings, &falling).map_err(failed)?;
+    let watching = |part: f64| watch(FibreProgress::Watching { part });
+    let drift =
+        if drift > 0.0 { assembly.drift_watched(drift, &watching).map_err(failed)? } else { None };
+    Ok(RodRest { names, axes: scene.own_axes(), notes, assembly, settled, drift })
+}
