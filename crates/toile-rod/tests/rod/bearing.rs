@@ -186,7 +186,7 @@ fn rods_come_to_rest_on_a_floor_with_a_certificate() {
 /// Where the forces of a step are not found it is taken in halves, and in halves of these; then what was found must do, and the report says so.
 #[test]
 fn a_step_whose_forces_are_not_found_is_taken_in_parts() {
-    let mut scene = drawn_hair(20).unwrap();
+    let mut scene = drawn_hair(60).unwrap();
     (scene.settings.step.dt, scene.settings.tolerance) = (1e-4, 1e-6);
     let found = scene.clone().step().unwrap();
     assert!(found.converged && found.cuts == 0, "{:e}", found.residual);
