@@ -16,6 +16,7 @@ use crate::scene::Scene;
 use crate::scene_error::SceneError;
 use crate::text::read_text;
 
+const COLUMNS: [&str; 7] = ["contact", "a", "b", "c", "fx", "fy", "fz"];
 /// Name of the first row.
 const MESH: &str = "mesh";
 /// Largest file that is read \[bytes\].
@@ -40,8 +41,7 @@ pub fn write_contact_forces(
         let (kind, numbers) = contact_words(&key);
         row(kind, numbers, axes.to_file(force.into()))
     });
-    let columns = ["contact", "a", "b", "c", "fx", "fy", "fz"];
-    write_csv(path, &columns, std::iter::once(mesh).chain(rows))
+    write_csv(path, &COLUMNS, std::iter::once(mesh).chain(rows))
 }
 
 /// The contact forces a scene starts with, for a surface with so many vertices and faces; none if it names no file.
@@ -57,12 +57,15 @@ pub fn load_contact_forces(
     };
     let text = read_text(&scene.resolve(name), LARGEST).map_err(wrong)?;
     let axes = Axes { up: scene.up, scale: 1.0 };
-    let mut forces = Vec::new();
+    if !text.lines().next().is_some_and(|l| l.split(',').map(str::trim).eq(COLUMNS)) {
+        return Err(wrong(format!("line 1 is not {}", COLUMNS.join(","))));
+    }
+    let (mut forces, mut mesh_known) = (Vec::new(), false);
     for (number, line) in text.lines().enumerate().skip(1).filter(|(_, l)| !l.trim().is_empty()) {
         let (kind, numbers, force) = parsed(line).ok_or_else(|| {
             wrong(format!("line {} is not a contact, three numbers and a force", number + 1))
         })?;
-        if number == 1 {
+        if !std::mem::replace(&mut mesh_known, true) {
             if kind != MESH || numbers != [vertices as u32, faces as u32, 0] {
                 return Err(wrong(format!(
                     "the forces are those of another mesh: this one has {vertices} vertices and {faces} faces"
@@ -73,6 +76,11 @@ pub fn load_contact_forces(
         let key = contact_key(kind, numbers)
             .ok_or_else(|| wrong(format!("line {}: no contact is called so", number + 1)))?;
         forces.push((key, Vec3::from(axes.to_internal(force))));
+    }
+    if !mesh_known {
+        return Err(wrong(format!(
+            "it ends before its row {MESH}, which says what mesh it is for"
+        )));
     }
     Ok(forces)
 }

@@ -39,5 +39,13 @@ fn contact_forces_come_back_and_belong_to_one_mesh() {
         let words = load_contact_forces(&scene, [9, 8]).unwrap_err().to_string();
         assert!(words.contains("take this line out"), "{words}");
     }
+    // Cut off, of another kind, or with an empty line where the mesh is named.
+    let headless = whole.split_once('\n').unwrap().1;
+    let gap = whole.replacen("mesh,9,8", "\nmesh,9,7", 1);
+    for text in ["", "contact,a,b,c,fx,fy,fz\n", "vertex,nan,1,2\n", headless, &gap] {
+        fs::write(&file, text).unwrap();
+        let words = load_contact_forces(&scene, [9, 8]).unwrap_err().to_string();
+        assert!(words.contains("take this line out"), "{text:?}: {words}");
+    }
     fs::remove_dir_all(&folder).unwrap();
 }

@@ -84,7 +84,7 @@ impl<S: ContactSource> Simulator<S> {
         }
     }
 
-    /// Keeps in mind what meets on the way to `after`. Whether that was more than was known.
+    /// Keeps in mind what meets on the way to `after`. Whether anything does.
     pub(super) fn meets(&mut self, from: &Moving, after: &Moving) -> Result<bool, SimError> {
         let clock = Instant::now();
         let start = self.model.positions(&from.position);
