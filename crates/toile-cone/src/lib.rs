@@ -43,6 +43,7 @@
 
 mod admm;
 mod alart_curnier;
+mod aligned;
 mod banded;
 mod block_sparse;
 mod cadoux;
@@ -79,6 +80,7 @@ pub mod internal {
 
 pub use admm::Admm;
 pub use alart_curnier::contact_residual;
+pub use aligned::AlignedContact;
 pub use banded::BandedMass;
 pub use block_sparse::BlockSparseOperator;
 pub use cadoux::Cadoux;

@@ -165,7 +165,7 @@ impl<const D: usize> Contact<D> {
         // What slid in the last sweep slides on at nearly the same speed.
         if sliding == Sliding::Hybrid
             && self.law == Law::Coulomb
-            && let Some(r) = self.slides_on(b, guess, SQUARED)
+            && let Some(r) = self.slides_on(b, guess)
         {
             let found = self.judged(r, Way::Newton, b);
             if found.residual <= EXACT * size(&found.r) {
@@ -285,9 +285,8 @@ impl<const D: usize> Contact<D> {
     }
 
     /// The force of a contact that slides, by a few Newton steps on h(α) = μ r_N(α) − ‖r_T(α)‖ from the α with which a guess slides; `None`
-    /// where that does not slide, or where they do not end. The last step changes α by less than `precision` of it, and steps square the error.
-    /// Whether the contact slides at all is for [`Contact::solve`] to tell.
-    pub fn slides_on(&self, b: &Vector<D>, guess: &Vector<D>, precision: f64) -> Option<Vector<D>> {
+    /// where that does not slide, or where they do not end. Whether the contact slides at all is for [`Contact::solve`] to tell.
+    fn slides_on(&self, b: &Vector<D>, guess: &Vector<D>) -> Option<Vector<D>> {
         let held = tangent(guess).norm_squared();
         let u = self.w * guess + b;
         let mut alpha = -tangent(guess).dot(&tangent(&u)) / held;
@@ -321,7 +320,7 @@ impl<const D: usize> Contact<D> {
                 return None;
             }
             alpha = next;
-            if step.abs() <= precision * alpha {
+            if step.abs() <= SQUARED * alpha {
                 break;
             }
         }

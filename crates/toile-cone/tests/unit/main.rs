@@ -5,6 +5,7 @@
 #![allow(dead_code, unreachable_pub, clippy::neg_cmp_op_on_partial_ord)]
 
 mod alart_curnier;
+mod aligned;
 mod banded;
 mod block_sparse;
 mod cadoux;

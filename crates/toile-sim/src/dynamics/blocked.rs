@@ -1,5 +1,9 @@
 //! The matrix of a stage by rows of blocks, to be multiplied with many times and never factorised.
+//!
+//! Such a product takes the time in which the blocks come from memory, so those between two nodes are kept in single precision. What that rounds off is given to
+//! the block of the node with itself: rows keep their sums, moving everything alike costs what it did, and only strains feel a stiffness that is off by 1e-7 of itself.
 
+use toile_num::lanes::{Simd, WithSimd, wide};
 use toile_num::{Matrix, Vector, parallel};
 
 use crate::Model;
@@ -22,12 +26,19 @@ pub(super) struct Blocked {
     node_at: Vec<u32>,
     /// First unknown of each node, and how many it has.
     nodes: Vec<(u32, u8)>,
-    /// Blocks of node p are `starts[p]..starts[p + 1]`, its own first.
+    /// Blocks of node p with others are `starts[p]..starts[p + 1]`.
     starts: Vec<usize>,
     columns: Vec<u32>,
     sources: Vec<Source>,
-    blocks: Vec<Matrix<3, 3>>,
+    /// [`ENTRIES`] of each, column by column, and some more, so that four can be read from anywhere.
+    blocks: Vec<f32>,
+    /// Blocks of nodes with themselves: where they come from, and their values.
+    own_sources: Vec<Source>,
+    own: Vec<Matrix<3, 3>>,
 }
+
+/// Numbers of a block.
+const ENTRIES: usize = 9;
 
 impl Blocked {
     /// Room for the elastic matrix of a model.
@@ -56,11 +67,10 @@ impl Blocked {
             }
         };
         let mut starts = vec![0];
-        let (mut columns, mut sources) = (Vec::new(), Vec::new());
-        for (p, &u) in order.iter().enumerate() {
+        let (mut columns, mut sources, mut own_sources) = (Vec::new(), Vec::new(), Vec::new());
+        for &u in &order {
             let u = u as usize;
-            columns.push(p as u32);
-            sources.push(source(u, u));
+            own_sources.push(source(u, u));
             let mut around: Vec<u32> = graph.neighbours(u).to_vec();
             around.sort_unstable_by_key(|v| place[*v as usize]);
             for v in around {
@@ -72,11 +82,13 @@ impl Blocked {
         let nodes = order.iter().map(|&v| (first[v as usize] as u32, graph.sizes[v as usize]));
         Self {
             nodes: nodes.collect(),
-            blocks: vec![Matrix::zeros(); columns.len()],
+            blocks: vec![0.0; columns.len() * ENTRIES + 4],
+            own: vec![Matrix::zeros(); own_sources.len()],
             node_at,
             starts,
             columns,
             sources,
+            own_sources,
         }
     }
 
@@ -92,39 +104,36 @@ impl Blocked {
 
     /// Takes the values of an elastic matrix and adds to its diagonal.
     pub(super) fn fill(&mut self, elastic: &[f64], inertia: &[f64]) {
-        let (starts, sources, nodes) = (&self.starts, &self.sources, &self.nodes);
+        let (starts, nodes) = (&self.starts, &self.nodes);
+        let (sources, own_sources) = (&self.sources, &self.own_sources);
         // Rows of a chunk are together, so each task has its own run of blocks.
         let mut rest = self.blocks.as_mut_slice();
         let mut parts = Vec::new();
-        for from in (0..nodes.len()).step_by(CHUNK) {
-            let to = (from + CHUNK).min(nodes.len());
-            let (own, others) = rest.split_at_mut(starts[to] - starts[from]);
+        for (chunk, diagonal) in self.own.chunks_mut(CHUNK).enumerate() {
+            let from = chunk * CHUNK;
+            let to = from + diagonal.len();
+            let (blocks, others) = rest.split_at_mut((starts[to] - starts[from]) * ENTRIES);
             rest = others;
-            parts.push((from..to, own));
+            parts.push((from..to, blocks, diagonal));
         }
         parallel::for_chunks(&mut parts, 1, |_, part| {
-            for (range, blocks) in part {
-                let base = starts[range.start];
-                for p in range.clone() {
-                    for k in starts[p]..starts[p + 1] {
-                        let block = &mut blocks[k - base];
-                        let source = &sources[k];
-                        let own = k == starts[p];
-                        let [rows, columns] = source.sizes.map(usize::from);
-                        for c in 0..columns {
-                            for r in 0..rows {
-                                let (r, c, to) = if source.flipped || (own && r < c) {
-                                    (c, r, (r, c))
-                                } else {
-                                    (r, c, (r, c))
-                                };
-                                block[to] = elastic[source.starts[c] as usize + r];
-                            }
+            for (range, blocks, diagonal) in part {
+                let mut blocks = blocks.chunks_exact_mut(ENTRIES);
+                for (p, own) in range.clone().zip(diagonal.iter_mut()) {
+                    *own = own_sources[p].read(elastic, true);
+                    for c in 0..usize::from(nodes[p].1) {
+                        own[(c, c)] += inertia[nodes[p].0 as usize + c];
+                    }
+                    for (source, block) in sources[starts[p]..starts[p + 1]].iter().zip(&mut blocks)
+                    {
+                        let exact = source.read(elastic, false);
+                        for (kept, value) in block.iter_mut().zip(exact.iter()) {
+                            *kept = *value as f32;
                         }
-                        if own {
-                            for c in 0..rows {
-                                block[(c, c)] += inertia[nodes[p].0 as usize + c];
-                            }
+                        // Only what moves with everything else has a sum to keep.
+                        if source.sizes == [3, 3] {
+                            let kept = Matrix::<3, 3>::from_fn(|r, c| f64::from(block[3 * c + r]));
+                            *own += exact - kept;
                         }
                     }
                 }
@@ -134,7 +143,7 @@ impl Blocked {
 
     /// The block of a node with itself.
     pub(super) fn diagonal(&self, p: usize) -> &Matrix<3, 3> {
-        &self.blocks[self.starts[p]]
+        &self.own[p]
     }
 
     /// How many unknowns a node has, and where they begin.
@@ -149,14 +158,11 @@ impl Blocked {
         (0..self.len()).map(ratio).sum::<f64>() / self.len().max(1) as f64
     }
 
-    /// Row p of A x.
-    pub(super) fn product(&self, p: usize, x: &[Vector<3>]) -> Vector<3> {
-        let range = self.starts[p]..self.starts[p + 1];
-        let mut sum = Vector::<3>::zeros();
-        for (block, &q) in self.blocks[range.clone()].iter().zip(&self.columns[range]) {
-            sum += block * x[q as usize];
+    /// Rows of A x from `first` on, as many as there is room for.
+    pub(super) fn product(&self, first: usize, x: &[Vector<3>], rows: &mut [Vector<3>]) {
+        if let Err(product) = wide(Product { matrix: self, first, x, rows }) {
+            product.run();
         }
-        sum
     }
 
     /// What is known at the nodes, at their unknowns.
@@ -166,5 +172,60 @@ impl Blocked {
                 to[i] = from[c];
             }
         }
+    }
+}
+
+impl Source {
+    /// The block, filled up with zeros. Of one that is on the diagonal only the lower half is stored.
+    fn read(&self, elastic: &[f64], diagonal: bool) -> Matrix<3, 3> {
+        let mut block = Matrix::zeros();
+        let [rows, columns] = self.sizes.map(usize::from);
+        for c in 0..columns {
+            for r in 0..rows {
+                let stored = if self.flipped || (diagonal && r < c) { (c, r) } else { (r, c) };
+                block[(r, c)] = elastic[self.starts[stored.1] as usize + stored.0];
+            }
+        }
+        block
+    }
+}
+
+/// Some rows of A x.
+struct Product<'a> {
+    matrix: &'a Blocked,
+    first: usize,
+    x: &'a [Vector<3>],
+    rows: &'a mut [Vector<3>],
+}
+
+impl Product<'_> {
+    /// Four numbers at a time, of which the last belongs to the next column and is forgotten.
+    #[inline(always)]
+    fn run(self) {
+        let Blocked { starts, columns, blocks, own, .. } = self.matrix;
+        for (row, p) in self.rows.iter_mut().zip(self.first..) {
+            let range = starts[p]..starts[p + 1];
+            let mut sum = [0.0f64; 4];
+            let entries = &blocks[range.start * ENTRIES..range.end * ENTRIES + 4];
+            for (k, &q) in columns[range].iter().enumerate() {
+                let x = &self.x[q as usize];
+                let block = &entries[k * ENTRIES..k * ENTRIES + ENTRIES + 1];
+                for c in 0..3 {
+                    for r in 0..4 {
+                        sum[r] += f64::from(block[3 * c + r]) * x[c];
+                    }
+                }
+            }
+            *row = own[p] * self.x[p] + Vector::<3>::new(sum[0], sum[1], sum[2]);
+        }
+    }
+}
+
+impl WithSimd for Product<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        self.run();
     }
 }

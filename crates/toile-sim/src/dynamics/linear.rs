@@ -29,7 +29,7 @@ const BISECTIONS: usize = 40;
 const SHORTEST: f64 = 1e-4;
 
 /// Sweeps over the contacts after the last linear solve, at most.
-const SETTLING: usize = 20;
+const SETTLING: usize = 100;
 
 /// Factorisations per Newton step at most; what is undecided then is left to the next step, whose matrix is a
 /// better one anyway.
@@ -129,15 +129,13 @@ impl<'a> Linearised<'a> {
                 self.rows[own.row].turned = false;
             }
             for _ in 0..SETTLING {
-                if self.sweep() == 0 {
+                // One that sticks may have been left with more than it can hold by those after it.
+                if self.sweep() == 0 && self.plan() <= self.problem.settings.contact_tolerance {
                     break;
                 }
             }
         }
-        for own in &self.own {
-            let d = self.displaced(own.row);
-            self.rows[own.row].planned = self.carried(own.row, &d);
-        }
+        self.plan();
         self.work.timings.friction += clock.elapsed();
         Ok(())
     }
@@ -167,6 +165,19 @@ impl<'a> Linearised<'a> {
         let row = &self.rows[k];
         let local = row.local(&at(&self.work.linear, row.unknowns[0]));
         row.obeyed(&local, d, self.problem.floor())
+    }
+
+    /// Takes what the balance leaves at contacts with a vertex of their own for their forces. Largest violation of the law, over the largest force.
+    fn plan(&mut self) -> f64 {
+        let (mut largest, mut worst) = (self.problem.weight(), 0.0f64);
+        for &Own { row: k, .. } in &self.own {
+            let d = self.displaced(k);
+            let force = self.carried(k, &d);
+            largest = largest.max(force.norm());
+            worst = worst.max(self.rows[k].law_error_of(&force, &d));
+            self.rows[k].planned = force;
+        }
+        worst / largest
     }
 
     /// Factorises A with the closed contacts held.

@@ -24,8 +24,10 @@ const MORE: f64 = 1.2;
 const SWEEPS: usize = 3;
 const SETTLED: f64 = 0.1;
 
-/// Sweeps after the last step at most.
-const LAST_SWEEPS: usize = 60;
+/// Sweeps after the last step at most; more where contacts are few, so that so many are solved: those that say the same thing come to agree slowly.
+const LAST_SWEEPS: usize = 200;
+const LAST_SOLVED: usize = 20_000;
+const MOST_SWEEPS: usize = 2_000;
 
 /// Steps after which contacts that do not push are looked at again.
 const WATCH: usize = 5;
@@ -34,9 +36,16 @@ const WATCH: usize = 5;
 /// loads slowly, and nothing depends on it.
 const WORST: f64 = 100.0;
 
-/// In so many steps, in units of √(stiffness/inertia), at least this part of what is left has to go.
+/// In so many steps, in units of √(stiffness/inertia), at least this part of what is left has to go; in fewer where little is left.
 const PATIENCE: f64 = 2.5;
+const LESS_PATIENCE: f64 = 1.0;
+/// That unit where inertia rules, and contacts that share vertices take longer than the cloth.
+const LEAST_ROOT: f64 = 15.0;
 const GAIN: f64 = 0.7;
+
+/// Part of what the first step left that is little: elasticity is linearised, which leaves more. (Contacts that say nearly the same thing exchange their
+/// loads slowly; a factorisation is no faster at that.)
+pub(super) const NEARLY: f64 = 5e-3;
 
 /// Steps at most, in the same units.
 const MOST: f64 = 20.0;
@@ -134,7 +143,9 @@ impl<'a> Proximal<'a> {
         let Linear { root, tolerance: [absolute, relative], .. } = *self.problem;
         // Going on farther than this overshoots.
         let most_momentum = (root - 1.0) / (root + 1.0);
-        let patience = (PATIENCE * root).ceil() as usize;
+        // Contacts that exchange their loads may wander for a hundred steps, and leap at the end.
+        let unit = root.max(LEAST_ROOT);
+        let patience = |part: f64| if part <= NEARLY { LESS_PATIENCE } else { PATIENCE } * unit;
         let unknowns = self.problem.balance.len() as f64;
         let (mut momentum, mut t) = (0.0f64, 1.0f64);
         let (mut tolerance, mut least, mut since) = (absolute, f64::INFINITY, 0);
@@ -156,7 +167,7 @@ impl<'a> Proximal<'a> {
             }
             if mean <= GAIN * least {
                 (least, since) = (mean, k);
-            } else if k - since >= patience || !mean.is_finite() {
+            } else if (k - since) as f64 >= patience(left[1]) || !mean.is_finite() {
                 break;
             }
             let small = progress.by_a > progress.by_d;
@@ -173,7 +184,8 @@ impl<'a> Proximal<'a> {
         }
         self.touches.be_exact();
         let mut settled = false;
-        for _ in 0..LAST_SWEEPS {
+        let sweeps = (LAST_SOLVED / self.touches.len().max(1)).clamp(LAST_SWEEPS, MOST_SWEEPS);
+        for _ in 0..sweeps {
             settled = self.touches.sweep() <= self.problem.still;
             // Sweeps may have pushed others in.
             if settled && !self.touches.watch(rows, &start) {
@@ -245,9 +257,9 @@ impl<'a> Proximal<'a> {
         let mut parts: Vec<_> = chunks.map(|image| (image, Progress::default())).collect();
         parallel::for_chunks(&mut parts, 1, |chunk, part| {
             for (image, progress) in part {
-                for (i, image) in image.iter_mut().enumerate() {
+                matrix.product(chunk * CHUNK, step, image);
+                for (i, image) in image.iter().enumerate() {
                     let p = chunk * CHUNK + i;
-                    *image = matrix.product(p, step);
                     progress.add(&nodes[p], larger, &step[p], image);
                 }
             }
@@ -283,7 +295,7 @@ impl Progress {
 impl Linear<'_> {
     /// Steps that are enough if any are.
     pub(super) fn most_steps(&self) -> usize {
-        (MOST * self.root).ceil() as usize
+        (MOST * self.root.max(LEAST_ROOT)).ceil() as usize
     }
 
     /// A node before the first step; `None` where its block has no inverse.

@@ -194,9 +194,14 @@ impl Row {
 
     /// Alart–Curnier residual \[N\]: what is left of the law with λ and d as they are.
     pub(crate) fn law_error(&self, d: &Vector<3>) -> f64 {
-        let mut trial = self.force - self.scale * d;
+        self.law_error_of(&self.force, d)
+    }
+
+    /// The same with another λ.
+    pub(crate) fn law_error_of(&self, force: &Vector<3>, d: &Vector<3>) -> f64 {
+        let mut trial = force - self.scale * d;
         trial[0] = trial[0].max(0.0);
-        (self.force - project_disc(self.contact.friction * trial[0], &trial)).norm()
+        (force - project_disc(self.contact.friction * trial[0], &trial)).norm()
     }
 
     /// Force when the balance of the contact alone leaves it `local` and it does what its status says.

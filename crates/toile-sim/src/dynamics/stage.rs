@@ -13,7 +13,7 @@ use super::cushion::Cushioned;
 use super::free::Memory;
 use super::integrator::Stage;
 use super::linear::Linearised;
-use super::proximal::{LARGER, Linear, Proximal};
+use super::proximal::{LARGER, Linear, NEARLY, Proximal};
 use super::rows::{ContactStatus, Row, at, set_apart};
 use super::system::{self, System};
 use crate::{Model, SimError, State};
@@ -182,9 +182,6 @@ const STILL: f64 = 0.1;
 
 /// What more may be left where it goes no further, in units of what may be left.
 const FAR: f64 = 10.0;
-/// And in parts of what the first step left: elasticity is linearised, which leaves more. (Contacts that say nearly the same thing exchange their loads
-/// slowly; a factorisation is no faster at that.)
-const NEARLY: f64 = 5e-3;
 
 /// √(stiffness/inertia) up to which a linearised balance is not factorised where contacts share vertices, and where these are so many that the
 /// factorised way is slow, too. Elsewhere a few steps tell whether the forces that are there already do.

@@ -612,9 +612,12 @@ mod tests {
         let mut step = vec![0.0; n];
         found.finish(&mut rows, &mut step);
         let largest = exact.r.iter().fold(0.0f64, |a, r| a.max(r.abs()));
+        // Stiffness, so many times inertia, is known in single precision, from some twenty blocks at each vertex.
+        let known = 20.0 * f64::from(f32::EPSILON) * problem.root * problem.root;
+        assert!(known < 1e-3, "{known}");
         for k in 0..6 {
             let (force, expected) = (rows[k / 3].force[k % 3], exact.r[k]);
-            assert!((force - expected).abs() < 1e-6 * largest, "{force} {expected}");
+            assert!((force - expected).abs() < known * largest, "{force} {expected}");
         }
         assert_eq!(rows[2].status, super::super::rows::ContactStatus::Open);
         // And what they move.
@@ -627,7 +630,7 @@ mod tests {
         }
         let size = free.iter().fold(0.0f64, |a, x| a.max(x.abs()));
         for i in 0..n {
-            assert!((step[i] - free[i]).abs() < 1e-6 * size, "{} {}", step[i], free[i]);
+            assert!((step[i] - free[i]).abs() < known * size, "{} {}", step[i], free[i]);
         }
     }
 }

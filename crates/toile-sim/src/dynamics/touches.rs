@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use toile_cone::{Contact as LocalContact, Law};
+use toile_cone::{AlignedContact, Contact as LocalContact, Law, Status};
 use toile_num::{Matrix, Vector, parallel};
 
 use super::rows::{ContactStatus, Row};
@@ -14,9 +14,9 @@ use super::rows::{ContactStatus, Row};
 /// Halvings of space: eight parts keep a few threads busy, and few contacts lie across their borders.
 const HALVINGS: usize = 3;
 
-/// Precision with which sliding contacts are solved, on the way and at the end: the last change of a root, whose error is its square.
+/// Precision with which sliding contacts are solved, on the way and at the end.
 const ROUGHLY: f64 = 1e-3;
-const EXACTLY: f64 = 1e-8;
+const EXACTLY: f64 = 1e-13;
 
 /// Contacts below which one part is enough.
 const FEW: usize = 400;
@@ -40,16 +40,51 @@ struct Touch {
     nodes: [u32; 4],
     weights: [f64; 4],
     friction: f64,
-    /// Columns are the normal and two tangents.
+    /// Columns are the normal and two tangents, those of its law.
     frame: Matrix<3, 3>,
     /// d before the step.
     start: Vector<3>,
     force: Vector<3>,
     status: ContactStatus,
-    /// How it yields in D, and the inverse of that.
-    own: [Matrix<3, 3>; 2],
-    /// The same, prepared for sliding, once it slides.
-    sliding: Option<Box<LocalContact<3>>>,
+    own: Own,
+}
+
+/// How a contact yields in D.
+enum Own {
+    Definite(AlignedContact),
+    /// Where its vertices cannot move freely.
+    Other(Box<LocalContact<3>>),
+}
+
+impl Own {
+    fn apply(&self, force: &Vector<3>) -> Vector<3> {
+        match self {
+            Self::Definite(contact) => contact.apply(force),
+            Self::Other(contact) => contact.matrix() * force,
+        }
+    }
+
+    /// The force and what the contact does when d is b without it, from a guess.
+    fn solve(
+        &mut self,
+        b: &Vector<3>,
+        guess: &Vector<3>,
+        precision: f64,
+    ) -> (Vector<3>, ContactStatus) {
+        match self {
+            Self::Definite(contact) => {
+                let (force, status) = contact.solve(b, precision);
+                let status = match status {
+                    Status::TakeOff => ContactStatus::Open,
+                    Status::Stick => ContactStatus::Stick,
+                    Status::Slip => ContactStatus::Slip,
+                };
+                (force, status)
+            }
+            Self::Other(_) if b[0] >= 0.0 => (Vector::zeros(), ContactStatus::Open),
+            Self::Other(contact) => (contact.solve(b, guess).r, ContactStatus::Slip),
+        }
+    }
 }
 
 /// A node that can be touched.
@@ -128,8 +163,7 @@ impl Touches {
     /// Adds a contact to those that are solved for.
     fn take_up(&mut self, k: usize, row: &Row, start: Vector<3>) {
         let watched = &self.watched[k];
-        let mut touch = Touch::new(k, row, watched, start);
-        touch.yield_by(&self.nodes);
+        let mut touch = Touch::new(k, row, watched, start, &self.nodes);
         let part = self.ranges.partition_point(|range| range.end <= watched.nodes[0] as usize);
         let range = &self.ranges[part];
         if watched.nodes.iter().all(|p| range.contains(&(*p as usize))) {
@@ -167,6 +201,11 @@ impl Touches {
         within.max(sweep(&mut self.across, &mut self.nodes, precision))
     }
 
+    /// How many contacts are solved for.
+    pub(super) fn len(&self) -> usize {
+        self.parts.iter().map(Vec::len).sum::<usize>() + self.across.len()
+    }
+
     /// Solves contacts to the last digits from now on.
     pub(super) fn be_exact(&mut self) {
         self.precision = EXACTLY;
@@ -195,13 +234,14 @@ impl Touches {
         for node in &mut self.nodes {
             node.inverse /= factor;
         }
-        for (range, touches) in self.ranges.iter().zip(&mut self.parts) {
-            for touch in touches {
-                touch.yield_by(&self.nodes[range.clone()]);
+        for touch in self.parts.iter_mut().flatten().chain(&mut self.across) {
+            match &mut touch.own {
+                Own::Definite(contact) => contact.scale(1.0 / factor),
+                Own::Other(contact) => {
+                    let smaller = contact.matrix() / factor;
+                    **contact = LocalContact::new(Law::Coulomb, touch.friction, &smaller);
+                }
             }
-        }
-        for touch in &mut self.across {
-            touch.yield_by(&self.nodes);
         }
     }
 
@@ -221,9 +261,10 @@ impl Touches {
         let touches = self.parts.iter().flatten().chain(&self.across);
         for touch in touches.filter(|touch| touch.force[0] > 0.0) {
             let row = &mut rows[touch.row];
-            row.decide(touch.status, &touch.force);
-            (row.planned, row.force) = (touch.force, touch.force);
-            row.bound = touch.friction * touch.force[0];
+            let force = row.local(&(touch.frame * touch.force));
+            row.decide(touch.status, &force);
+            (row.planned, row.force) = (force, force);
+            row.bound = touch.friction * force[0];
         }
     }
 }
@@ -288,11 +329,12 @@ fn sweep(touches: &mut [Touch], nodes: &mut [Touched], precision: f64) -> f64 {
         if touch.force[0] == 0.0 && d[0] >= 0.0 {
             continue;
         }
-        let (force, status) = touch.alone(&(d - touch.own[0] * touch.force), precision);
+        let without = d - touch.own.apply(&touch.force);
+        let (force, status) = touch.own.solve(&without, &touch.force, precision);
         let change = force - touch.force;
         (touch.force, touch.status) = (force, status);
         if change.amax() > 0.0 {
-            largest = largest.max((touch.own[0] * change).amax());
+            largest = largest.max(touch.own.apply(&change).amax());
             touch.push(&change, nodes);
         }
     }
@@ -313,32 +355,26 @@ impl Watched {
 }
 
 impl Touch {
-    fn new(k: usize, row: &Row, watched: &Watched, start: Vector<3>) -> Self {
-        let open = row.status == ContactStatus::Open;
-        Self {
-            row: k,
-            nodes: watched.nodes,
-            weights: watched.weights,
-            friction: row.contact.friction,
-            frame: Matrix::<3, 3>::from_columns(&row.frame),
-            start,
-            force: if open || row.force[0] <= 0.0 { Vector::zeros() } else { row.force },
-            status: row.status,
-            own: [Matrix::zeros(); 2],
-            sliding: None,
-        }
-    }
-
-    /// Takes how it yields from D⁻¹.
-    fn yield_by(&mut self, nodes: &[Touched]) {
+    fn new(k: usize, row: &Row, watched: &Watched, start: Vector<3>, nodes: &[Touched]) -> Self {
         let mut sum = Matrix::<3, 3>::zeros();
-        for (p, weight) in self.nodes.iter().zip(&self.weights) {
+        for (p, weight) in watched.nodes.iter().zip(&watched.weights) {
             sum += nodes[*p as usize].inverse * (weight * weight);
         }
-        let own = self.frame.tr_mul(&(sum * self.frame));
-        // Where it has none, sticking is left to the kernel, too.
-        self.own = [own, own.try_inverse().unwrap_or_else(Matrix::zeros)];
-        self.sliding = None;
+        let friction = row.contact.friction;
+        let mut frame = Matrix::<3, 3>::from_columns(&row.frame);
+        let yields = frame.tr_mul(&(sum * frame));
+        let open = row.status == ContactStatus::Open || row.force[0] <= 0.0;
+        let mut force = if open { Vector::zeros() } else { row.force };
+        let mut start = start;
+        let own = if let Some((contact, [cos, sin])) = AlignedContact::new(friction, &yields) {
+            let turn = Matrix::<3, 3>::new(1.0, 0.0, 0.0, 0.0, cos, -sin, 0.0, sin, cos);
+            (frame, start, force) = (frame * turn, turn.tr_mul(&start), turn.tr_mul(&force));
+            Own::Definite(contact)
+        } else {
+            Own::Other(Box::new(LocalContact::new(Law::Coulomb, friction, &yields)))
+        };
+        let (nodes, weights, status) = (watched.nodes, watched.weights, row.status);
+        Self { row: k, nodes, weights, friction, frame, start, force, status, own }
     }
 
     /// Moves what a force pushes.
@@ -348,24 +384,6 @@ impl Touch {
             let node = &mut nodes[*p as usize];
             node.step += node.inverse * world * *weight;
         }
-    }
-
-    /// Its force and what it does when d is b without it.
-    fn alone(&mut self, b: &Vector<3>, precision: f64) -> (Vector<3>, ContactStatus) {
-        if b[0] >= 0.0 {
-            return (Vector::zeros(), ContactStatus::Open);
-        }
-        let stick = -(self.own[1] * b);
-        let pull = stick[1] * stick[1] + stick[2] * stick[2];
-        if stick[0] > 0.0 && pull <= (self.friction * stick[0]).powi(2) {
-            return (stick, ContactStatus::Stick);
-        }
-        let (mu, own) = (self.friction, &self.own[0]);
-        let sliding =
-            self.sliding.get_or_insert_with(|| Box::new(LocalContact::new(Law::Coulomb, mu, own)));
-        // What slid in the last sweep slides on.
-        let on = sliding.slides_on(b, &self.force, precision).filter(|force| force[0] > 0.0);
-        (on.unwrap_or_else(|| sliding.solve(b, &self.force).r), ContactStatus::Slip)
     }
 }
 
