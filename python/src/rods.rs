@@ -150,7 +150,8 @@ fn told(watch: &mut Watch, now: FibreProgress) -> bool {
     match now {
         FibreProgress::Fitting { done, of } => named("fitting", share(done, of), watch),
         FibreProgress::Judging { done, of } => named("judging", share(done, of), watch),
-        FibreProgress::Holding => named("holding", 0.0, watch),
+        FibreProgress::Closing { part } => named("closing", part, watch),
+        FibreProgress::Holding { part } => named("holding", part, watch),
         FibreProgress::Falling { steps, speed } => watch.tell(|entries| {
             entries.set_item("step", steps)?;
             entries.set_item("speed", speed)

@@ -1,6 +1,6 @@
 //! `toile bench hair-inverse`: natures and contact forces of hair drawn on a head, strands lying on each other.
 
-use toile::rod::{Assembly, Prior, Vec3, drawn_hair};
+use toile::rod::{Assembly, Prior, RodError, Vec3, drawn_hair};
 
 use crate::args::{BenchArgs, Global};
 use crate::bench::{Clock, rounded};
@@ -23,14 +23,19 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure>
     catch_interrupts();
     let count = args.n.map_or(COUNT, |n| n as usize);
     let scene = drawn_hair(count)?;
-    let clock = Clock::start();
-    let found = scene.invert(&Prior::Shape)?;
-    let (wall, cpu) = clock.stop();
     let share = std::cell::RefCell::new(Share::new(global.quiet || global.json));
-    let watch = |done: f64| {
-        share.borrow_mut().tell(done, "watching that it stays");
+    let told = |done: f64, what: &str| {
+        share.borrow_mut().tell(done, what);
         !interrupted()
     };
+    let clock = Clock::start();
+    let holding = |done: f64| told(done, "looking for forces that hold it");
+    let found = match scene.invert_watched(&Prior::Shape, &holding) {
+        Err(RodError::Stopped) => return Ok(Outcome::Doubtful),
+        found => found?,
+    };
+    let (wall, cpu) = clock.stop();
+    let watch = |done: f64| told(done, "watching that it stays");
     let watched = |mut held: Assembly, seconds: f64| {
         held.settings.step.dt = STEP;
         held.settings.step.drag = 0.0;

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &CheckArgs, global: &Global) -> Result<Outcome, Failure>
 /// By the name, or because there are strands and no faces.
 fn is_strands(path: &Path) -> bool {
     match StrandFormat::from_path(path) {
-        Some(StrandFormat::Hair | StrandFormat::Tfx) => true,
+        Some(StrandFormat::Hair | StrandFormat::Tfx | StrandFormat::Usda) => true,
         Some(StrandFormat::Obj | StrandFormat::Ply) => {
             let faces = read_mesh(path).is_ok_and(|mesh| !mesh.faces.is_empty());
             // A cloud of points is no strand.

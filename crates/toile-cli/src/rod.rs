@@ -12,6 +12,7 @@ use crate::args::{DrapeArgs, Global};
 use crate::drape::make_folder;
 use crate::json;
 use crate::progress::Share;
+use crate::summary::listed;
 use crate::{Failure, Outcome, show};
 
 /// Stations of a table when none are asked for.
@@ -89,7 +90,8 @@ impl FibreWatch {
             FibreProgress::Judging { done, of } => {
                 (part(done, of), format!("finding the natures of {of} fibre(s)"))
             }
-            FibreProgress::Holding => (0.0, "looking for forces that hold it".into()),
+            FibreProgress::Closing { part } => (part, "closing gaps".into()),
+            FibreProgress::Holding { part } => (part, "looking for forces that hold it".into()),
             FibreProgress::Falling { steps, speed } => {
                 (part(steps, self.most_steps), format!("falling, {speed:.1e} m/s"))
             }
@@ -146,6 +148,6 @@ fn summary(drapes: &[RodDrape], out: &Path, names: &[String]) -> String {
     if drapes.len() > 20 {
         let _ = writeln!(text, "… and {} more", drapes.len() - 20);
     }
-    let _ = write!(text, "written to {}: {}", out.display(), names.join(", "));
+    let _ = write!(text, "written to {}: {}", out.display(), listed(names));
     text
 }

@@ -3,16 +3,19 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use toile::io::{Scene, atomic_write, write_natural, write_stations, write_strands};
+use toile::io::{
+    Cell, Scene, atomic_write, write_csv, write_natural, write_stations, write_strands,
+};
 use toile::report::figures::length;
 use toile::rod::{Model, Rod, Vec3};
-use toile::{HairInversion, RodInversion, in_contact, invert_hair};
+use toile::{HairInversion, RestSummary, RodInversion, in_contact, invert_hair};
 
 use crate::args::Global;
 use crate::drape::make_folder;
 use crate::json;
 use crate::progress::catch_interrupts;
 use crate::rod::{FibreWatch, STATIONS, stopped};
+use crate::summary::listed;
 use crate::{Failure, Outcome, show};
 
 /// Tables of single fibres that are written; hair of thousands goes into joined files only.
@@ -33,6 +36,10 @@ pub(crate) fn invert(scene: &Scene, out: &Path, global: &Global) -> Result<Outco
     };
     watch.finish();
     let mut names = write_all(scene, out, &found.fibres)?;
+    if found.fibres.iter().any(|f| f.rest.is_some()) {
+        write_compared(out, &found.fibres)?;
+        names.push(COMPARED.into());
+    }
     let certificate = found.certificate();
     atomic_write(out.join("certificate.json"), |w| writeln!(w, "{}", certificate.pretty()))?;
     let (certified, reason) = (found.is_certified(), found.reason());
@@ -59,7 +66,7 @@ pub(crate) fn invert(scene: &Scene, out: &Path, global: &Global) -> Result<Outco
             json::print(&format!("note: {note}"));
         }
         json::print(&summary(&found, clock.elapsed().as_secs_f64()));
-        json::print(&format!("written to {}: {}", out.display(), names.join(", ")));
+        json::print(&format!("written to {}: {}", out.display(), listed(&names)));
     }
     Ok(if certified { Outcome::Good } else { Outcome::Doubtful })
 }
@@ -108,6 +115,39 @@ fn write_all(scene: &Scene, out: &Path, found: &[RodInversion]) -> Result<Vec<St
     }
     names.push("certificate.json".into());
     Ok(names)
+}
+
+/// Table of how drawings, the natures found and those of the file agree.
+const COMPARED: &str = "rest_compared.csv";
+
+fn write_compared(out: &Path, found: &[RodInversion]) -> Result<(), Failure> {
+    const COLUMNS: [&str; 10] = [
+        "fibre",
+        "residual",
+        "sag_rms",
+        "sag_max",
+        "curvature_rms",
+        "file_curvature_rms",
+        "position_rms",
+        "position_max",
+        "stretch",
+        "tilt",
+    ];
+    let row = |(i, f): (usize, &RodInversion)| {
+        let rest = f.rest.as_ref()?;
+        let c = &rest.compared;
+        // Without an equilibrium there is no distance to it.
+        let sag = rest.sag.map_or(Vec::from(["".into(), "".into()]), |(rms, max)| {
+            Vec::from([Cell::from(rms), max.into()])
+        });
+        let sizes = [c.curvature_rms, c.curvature_size, c.position_rms, c.position_max];
+        let mut cells: Vec<Cell> = vec![i.into(), c.residual.into()];
+        cells.extend(sag);
+        cells.extend(sizes.map(Cell::from));
+        cells.extend([rest.pose.stretch, rest.pose.tilt].map(Cell::from));
+        Some(cells)
+    };
+    Ok(write_csv(out.join(COMPARED), &COLUMNS, found.iter().enumerate().filter_map(row))?)
 }
 
 /// A scene whose drape is the drawn shape.
@@ -169,6 +209,15 @@ fn summary(found: &HairInversion, seconds: f64) -> String {
     let _ = writeln!(text, "  {}", found.reason());
     let _ = writeln!(text, "  target missed by at most {}", length(missed));
     let _ = write!(text, "  residual   {:.2e} of a joint's weight", found.residual());
+    if let Some(rest) = RestSummary::of(fibres) {
+        let _ = write!(text, "\n  {}", rest.told());
+        if let Some(sag) = found.contact.as_ref().and_then(|c| c.rest_sag) {
+            let _ = write!(
+                text,
+                "\n  made with the rest of the file it goes {sag:.1e} of its size in a fifth of a second"
+            );
+        }
+    }
     if fibres.iter().any(|f| !f.result.unique) {
         let _ = write!(
             text,

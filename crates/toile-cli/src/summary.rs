@@ -100,8 +100,35 @@ fn advice(stop: Stop, settings: &NewtonSettings) -> String {
     }
 }
 
+/// Names of files, numbered ones of a kind as the first and the last.
+pub(crate) fn listed(names: &[String]) -> String {
+    let kind = |name: &str| -> Option<(String, String)> {
+        let (stem, ending) = name.rsplit_once('.')?;
+        let (word, number) = stem.rsplit_once('_')?;
+        number.bytes().all(|b| b.is_ascii_digit()).then(|| (word.into(), ending.into()))
+    };
+    let mut shown: Vec<String> = Vec::new();
+    let mut seen: Vec<(String, String)> = Vec::new();
+    for name in names {
+        let Some(own) = kind(name) else {
+            shown.push(name.clone());
+            continue;
+        };
+        if seen.contains(&own) {
+            continue;
+        }
+        let same: Vec<&String> = names.iter().filter(|n| kind(n).as_ref() == Some(&own)).collect();
+        match (same.len(), same.last()) {
+            (4.., Some(last)) => shown.push(format!("{name} … {last}")),
+            _ => shown.extend(same.into_iter().cloned()),
+        }
+        seen.push(own);
+    }
+    shown.join(", ")
+}
+
 /// Whether fibres, alone or with cloth, are certified to rest, and where the files are.
 pub(crate) fn verdict(certified: bool, reason: &str, out: &Path, names: &[String]) -> String {
     let said = if certified { "certified" } else { "not certified" };
-    format!("  {said}: {reason}\nwritten to {}: {}", out.display(), names.join(", "))
+    format!("  {said}: {reason}\nwritten to {}: {}", out.display(), listed(names))
 }

@@ -339,11 +339,15 @@ impl Scene {
         }
         for rod in &mut self.rods {
             all.extend(&mut rod.curve);
+            all.extend(&mut rod.rest);
             if let Some(NaturalSource::File(path)) = &mut rod.natural_curvature {
                 all.push(path);
             }
         }
-        all.extend(self.hair.iter_mut().map(|h| &mut h.strands));
+        for hair in &mut self.hair {
+            all.push(&mut hair.strands);
+            all.extend(&mut hair.rest);
+        }
         for collider in &mut self.colliders {
             all.extend(&mut collider.mesh);
             if let Some(motion) = &mut collider.motion {

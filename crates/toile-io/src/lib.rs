@@ -67,6 +67,7 @@ mod suggest;
 mod surface;
 mod text;
 mod usd;
+mod usd_curves;
 mod vtk;
 mod weld;
 

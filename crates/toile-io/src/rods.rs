@@ -4,6 +4,7 @@ use std::path::Path;
 
 use toile_rod::{
     Clamp, Curve, FitSettings, Mat3, Model, NaturalCurvature, RodSpec, Section, Station, Vec3,
+    root_turn,
 };
 
 use crate::atomic::WriteError;
@@ -243,6 +244,8 @@ pub struct DrawnFibre {
     pub name: String,
     /// The curve.
     pub curve: Curve,
+    /// The same fibre as it rests without load, and the rotation that brings its root, with those of its table, to this drawing's.
+    pub rest: Option<(Curve, Mat3)>,
     /// Stiffness and mass.
     pub section: Section,
     /// Direction of the section's first axis at the root, if one was given.
@@ -291,6 +294,7 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
             .map_err(|e| scene.error_at(&key, e.to_string(), help))?;
         fibres.push(DrawnFibre {
             name: format!("rod {i}"),
+            rest: rest_of(scene, i, rod, &curve, &axes)?,
             curve,
             section: Section {
                 bending_stiffness: rod.bending_stiffness,
@@ -318,6 +322,11 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
             .map_err(|e| scene.error_at(&key, e.to_string(), "polylines, roots first"))?;
         notes.extend(read.notes.iter().map(|n| format!("hair {i}: {n}")));
         let most = hair.most_strands.map_or(usize::MAX, |n| n as usize);
+        let rest = match &hair.rest {
+            Some(path) => Some(rest_strands(scene, i, path, read.strands.len())?),
+            None => None,
+        };
+        let begins = fibres.len();
         let (mut left_out, mut twice) = (0, 0);
         let mut seen = std::collections::HashSet::new();
         for (k, strand) in read.strands.iter().enumerate().take(most) {
@@ -329,6 +338,7 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
             twice += usize::from(!seen.insert(bits.collect::<Vec<u64>>()));
             fibres.push(DrawnFibre {
                 name: format!("hair {i}, strand {k}"),
+                rest: rest.as_ref().map(|r| rest_strand(scene, i, k, &r[k], &axes)).transpose()?,
                 curve,
                 section: Section {
                     bending_stiffness: hair.bending_stiffness,
@@ -347,6 +357,7 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
                 axes,
             });
         }
+        turn_to_roots(&mut fibres[begins..]);
         if left_out > 0 {
             notes.push(format!("hair {i}: {left_out} strand(s) without length were left out"));
         }
@@ -364,6 +375,77 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
         }
     }
     Ok((fibres, notes))
+}
+
+/// Roots and first directions of drawings.
+fn roots<'a>(curves: impl Iterator<Item = &'a Curve>) -> Vec<(Vec3, Vec3)> {
+    curves.map(|c| c.at(0.0)).collect()
+}
+
+/// Finds how the rests of a table are turned to their drawings: by all of their roots.
+fn turn_to_roots(fibres: &mut [DrawnFibre]) {
+    let from = roots(fibres.iter().filter_map(|f| Some(&f.rest.as_ref()?.0)));
+    if from.is_empty() {
+        return;
+    }
+    let to = roots(fibres.iter().filter(|f| f.rest.is_some()).map(|f| &f.curve));
+    let turn = root_turn(&from, &to);
+    for fibre in fibres {
+        if let Some(rest) = &mut fibre.rest {
+            rest.1 = turn;
+        }
+    }
+}
+
+fn rest_of(
+    scene: &Scene,
+    i: usize,
+    rod: &RodTable,
+    curve: &Curve,
+    axes: &Axes,
+) -> Result<Option<(Curve, Mat3)>, SceneError> {
+    let Some(path) = &rod.rest else { return Ok(None) };
+    let (key, help) = (format!("rod[{i}].rest"), "one polyline, the root first as in `curve`");
+    let read = scene.read_strands(path).map_err(|e| scene.error_at(&key, e.to_string(), help))?;
+    if read.strands.len() != 1 {
+        let what = format!("the file has {} strands, a rod is one", read.strands.len());
+        return Err(scene.error_at(&key, what, help));
+    }
+    let rest =
+        drawn(&read.strands[0], axes).map_err(|e| scene.error_at(&key, e.to_string(), help))?;
+    let turn = root_turn(&[rest.at(0.0)], &[curve.at(0.0)]);
+    Ok(Some((rest, turn)))
+}
+
+fn rest_strands(
+    scene: &Scene,
+    i: usize,
+    path: &str,
+    count: usize,
+) -> Result<Vec<Vec<[f64; 3]>>, SceneError> {
+    let key = format!("hair[{i}].rest");
+    let help = "the same strands in the same order, roots first";
+    let read = scene.read_strands(path).map_err(|e| scene.error_at(&key, e.to_string(), help))?;
+    if read.strands.len() != count {
+        let what =
+            format!("the file has {} strands, that of `strands` {count}", read.strands.len());
+        return Err(scene.error_at(&key, what, help));
+    }
+    Ok(read.strands)
+}
+
+fn rest_strand(
+    scene: &Scene,
+    i: usize,
+    k: usize,
+    points: &[[f64; 3]],
+    axes: &Axes,
+) -> Result<(Curve, Mat3), SceneError> {
+    let told = |e: toile_rod::RodError| {
+        let help = "every strand that is drawn needs a shape at rest; export it again";
+        scene.error_at(&format!("hair[{i}].rest"), format!("strand {k}: {e}"), help)
+    };
+    Ok((drawn(points, axes).map_err(told)?, Mat3::identity()))
 }
 
 /// Refuses the discrete rod where a curve is to be fitted.

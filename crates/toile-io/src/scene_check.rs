@@ -282,6 +282,14 @@ impl Checker<'_> {
                 self.report(&key("clamp"), message, "leave one of the two out");
             }
         }
+        if rod.rest.is_some() && rod.curve.is_none() {
+            let message = "`rest` is the second drawing of a rod with a `curve`";
+            self.report(&key("rest"), message, "describe this one with `natural_curvature`");
+        }
+        if rod.rest.is_some() && rod.parent.is_some() {
+            let message = "a drawn rod that grows from another has no `rest` of its own";
+            self.report(&key("rest"), message, "leave `rest` or `parent` out");
+        }
         if rod.curve.is_none() {
             let held = rod.clamp.is_some() || rod.parent.is_some();
             for (name, given) in [("length", rod.length.is_some()), ("clamp", held)] {

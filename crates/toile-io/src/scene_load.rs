@@ -133,6 +133,12 @@ fn check_files(scene: &Scene) -> Result<(), SceneError> {
     let forces = scene.contact_forces.iter().map(|path| ("contact_forces".to_string(), path));
     let curves = (scene.rods.iter().enumerate())
         .filter_map(|(i, rod)| rod.curve.as_ref().map(|path| (format!("rod[{i}].curve"), path)));
+    let rests = (scene.rods.iter().enumerate())
+        .filter_map(|(i, rod)| rod.rest.as_ref().map(|path| (format!("rod[{i}].rest"), path)));
+    let rests =
+        rests.chain((scene.hair.iter().enumerate()).filter_map(|(i, hair)| {
+            hair.rest.as_ref().map(|path| (format!("hair[{i}].rest"), path))
+        }));
     let natures =
         (scene.rods.iter().enumerate()).filter_map(|(i, rod)| match &rod.natural_curvature {
             Some(NaturalSource::File(path)) => Some((format!("rod[{i}].natural_curvature"), path)),
@@ -140,7 +146,7 @@ fn check_files(scene: &Scene) -> Result<(), SceneError> {
         });
     let strands = (scene.hair.iter().enumerate())
         .map(|(i, hair)| (format!("hair[{i}].strands"), &hair.strands));
-    for (key, path) in forces.chain(curves).chain(natures).chain(strands) {
+    for (key, path) in forces.chain(curves).chain(rests).chain(natures).chain(strands) {
         let place = scene.resolve(path);
         if !scene.source.attached.holds(path) && !place.is_file() {
             problems.push(scene.source.diagnostic_at(

@@ -40,10 +40,13 @@ pub struct RodTable {
     /// Keeps the rod in the plane of d2 and d3: it bends about d1 only. Gravity must lie in that plane.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub planar: bool,
-    /// Target of `invert`: a file with one polyline, clamp first (.obj, .ply, .hair, .tfx).
+    /// Target of `invert`: a file with one polyline, clamp first (.obj, .ply, .hair, .tfx, .usda).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<String>,
-    /// Length of one unit of the curve's file \[m\]; 1 by default.
+    /// The same fibre as it rests without load, in a second file of the same kind: with it `drape` and `simulate` begin, and `invert` compares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<String>,
+    /// Length of one unit of the files \[m\]; 1 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
     /// Root-mean-square noise of the points of `curve` \[m\]: `invert` takes the smoothest rod within it; 0 by default.
@@ -159,9 +162,12 @@ fn is_third(d: &[f64; 3]) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HairTable {
-    /// A file of polylines, roots first (.obj, .ply, .hair, .tfx).
+    /// A file of polylines, roots first (.obj, .ply, .hair, .tfx, .usda).
     pub strands: String,
-    /// Length of one unit of the file \[m\]; 1 by default.
+    /// The same strands, in the same order, as they rest without load: with that `drape` and `simulate` begin, and `invert` compares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rest: Option<String>,
+    /// Length of one unit of the files \[m\]; 1 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
     /// How curvature varies along an element.

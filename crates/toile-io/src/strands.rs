@@ -1,4 +1,4 @@
-//! Hair files: polylines, roots first. OBJ lines, PLY with strand ids, Cem Yuksel's `.hair`, TressFX `.tfx`.
+//! Hair files: polylines, roots first. OBJ lines, PLY with strand ids, Cem Yuksel's `.hair`, TressFX `.tfx`, curves of USD text.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,6 +8,7 @@ use crate::error::{MeshError, Place, excerpt};
 use crate::mesh::read_whole;
 use crate::ply::Body;
 use crate::ply_header::header;
+use crate::usd_curves::{usda, usda_strands};
 
 /// How strands are written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub enum StrandFormat {
     Hair,
     /// AMD TressFX.
     Tfx,
+    /// USD as text, with `BasisCurves`.
+    Usda,
 }
 
 impl StrandFormat {
@@ -31,6 +34,7 @@ impl StrandFormat {
             "ply" => Self::Ply,
             "hair" => Self::Hair,
             "tfx" => Self::Tfx,
+            "usda" | "usd" => Self::Usda,
             _ => return None,
         })
     }
@@ -52,9 +56,8 @@ pub fn read_strands(path: impl AsRef<Path>) -> Result<Strands, MeshError> {
     let path = path.as_ref();
     let Some(format) = StrandFormat::from_path(path) else {
         let what = "the ending tells no format of strands";
-        return Err(
-            MeshError::invalid(Place::Whole, what, "use .obj, .ply, .hair or .tfx").in_file(path)
-        );
+        return Err(MeshError::invalid(Place::Whole, what, "use .obj, .ply, .hair, .tfx or .usda")
+            .in_file(path));
     };
     parse_strands(&read_whole(path)?, format).map_err(|e| e.in_file(path))
 }
@@ -66,6 +69,7 @@ pub fn parse_strands(bytes: &[u8], format: StrandFormat) -> Result<Strands, Mesh
         StrandFormat::Ply => ply(bytes)?,
         StrandFormat::Hair => hair(bytes)?,
         StrandFormat::Tfx => tfx(bytes)?,
+        StrandFormat::Usda => usda(bytes)?,
     };
     for (i, strand) in found.strands.iter().enumerate() {
         if let Some(p) = strand.iter().position(|p| !p.iter().all(|x| x.is_finite())) {
@@ -95,6 +99,7 @@ fn obj(bytes: &[u8]) -> Result<Strands, MeshError> {
     let text = String::from_utf8_lossy(bytes);
     let mut points: Vec<[f64; 3]> = Vec::new();
     let mut chains: Vec<Vec<usize>> = Vec::new();
+    let mut faces = 0;
     for (number, line) in text.lines().enumerate() {
         let place = || Place::Line(number + 1);
         let mut words = line.split_whitespace();
@@ -134,10 +139,16 @@ fn obj(bytes: &[u8]) -> Result<Strands, MeshError> {
                     _ => chains.push(chain),
                 }
             }
+            Some("f") => faces += 1,
             _ => {}
         }
     }
     let mut found = Strands::default();
+    if chains.is_empty() && faces > 0 {
+        let what = format!("the file is a surface of {faces} faces, without lines");
+        let help = "export hair as curves or polylines (`l` elements); a surface is the mesh of a [[shell]] or a [[collider]]";
+        return Err(MeshError::invalid(Place::Whole, what, help));
+    }
     if chains.is_empty() && !points.is_empty() {
         found.notes.push("no `l` elements: all vertices are taken as one strand".into());
         found.strands.push(points);
@@ -311,8 +322,9 @@ fn tfx(bytes: &[u8]) -> Result<Strands, MeshError> {
 pub fn write_strands(path: impl AsRef<Path>, strands: &[Vec<[f64; 3]>]) -> Result<(), WriteError> {
     let path = path.as_ref();
     atomic_write(path, |out| {
-        let format = StrandFormat::from_path(path)
-            .ok_or_else(|| invalid_data("use a name that ends in .obj, .ply, .hair or .tfx"))?;
+        let format = StrandFormat::from_path(path).ok_or_else(|| {
+            invalid_data("use a name that ends in .obj, .ply, .hair, .tfx or .usda")
+        })?;
         let all = || strands.iter().flatten();
         if !all().flatten().all(|x| x.is_finite()) {
             return Err(invalid_data("a point of a strand is not finite"));
@@ -368,6 +380,7 @@ pub fn write_strands(path: impl AsRef<Path>, strands: &[Vec<[f64; 3]>]) -> Resul
                 }
                 Ok(())
             }
+            StrandFormat::Usda => usda_strands(out, strands),
             StrandFormat::Tfx => {
                 let per = strands.first().map_or(0, Vec::len);
                 if per == 0 || strands.iter().any(|s| s.len() != per) {

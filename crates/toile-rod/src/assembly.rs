@@ -14,6 +14,7 @@ use toile_num::parallel::{for_chunks, map_items};
 
 use crate::RodError;
 use crate::body::{Bodies, Body};
+use crate::crowd::Crowd;
 use crate::delassus::Delassus;
 use crate::motion::{ClampMotion, Moving, RodState, StepSettings, advance, check, energies};
 use crate::nodal_step::NodalFibre;
@@ -219,6 +220,8 @@ pub struct Assembly {
     pub(crate) nodal: HashMap<usize, NodalFibre>,
     /// Joints from the clamp on that began inside a collider, by fibre and collider: roots are often drawn under the skin.
     embedded: HashMap<(u32, u32), u32>,
+    /// Fibres that began too close to each other.
+    pub(crate) crowd: Crowd,
 }
 
 /// A fibre that is inside a collider where it has already come out of it.
@@ -234,6 +237,8 @@ pub struct Overlap {
     pub depth: f64,
     /// How far its root is outside, where it is not rooted in it \[m\].
     pub root: Option<f64>,
+    /// Fibres of which that is so; this is the deepest.
+    pub fibres: usize,
 }
 
 /// Times what would pass is added and everything solved again: one is nearly always enough.
@@ -278,6 +283,7 @@ impl Assembly {
             bodies,
             nodal: HashMap::new(),
             embedded: HashMap::new(),
+            crowd: Crowd::default(),
         };
         out.embed();
         Ok(out)
@@ -286,6 +292,9 @@ impl Assembly {
     /// Sees which fibres begin inside colliders.
     pub(crate) fn embed(&mut self) {
         self.embedded.clear();
+        if self.settings.fibre_friction.is_some() {
+            self.crowd = Crowd::new(&self.fibres, &self.bodies, &self.sites_at_rest());
+        }
         let placed: Vec<_> = self.colliders.iter().map(|c| c.at(0.0)).collect();
         for (f, fibre) in self.fibres.iter().enumerate() {
             let points = if placed.is_empty() { vec![] } else { self.points(f) };
@@ -324,8 +333,13 @@ impl Assembly {
         inside.map(|(key, _)| key.0).collect::<std::collections::BTreeSet<u32>>().len()
     }
 
-    /// The deepest place where a fibre is inside a collider by more than its radius, roots under the skin left out.
+    /// The deepest place where a fibre is inside a collider, roots under the skin left out.
     pub fn overlap(&self) -> Option<Overlap> {
+        self.overlap_beyond(|_| 0.0)
+    }
+
+    /// The same of fibres that are deeper inside than they may be \[m\].
+    pub fn overlap_beyond(&self, allowed: impl Fn(&Fibre) -> f64) -> Option<Overlap> {
         let sites = self.sites_at_rest();
         let deep = |p: &Pair| match p.key {
             FibreContactKey::Collider { fibre, point, collider } => {
@@ -336,15 +350,19 @@ impl Assembly {
                     let placed = self.colliders[collider].at(0.0);
                     placed.query(&sites[fibre].points[0]).distance - placed.gap()
                 };
-                (depth > self.fibres[fibre].radius).then(|| {
+                let own = &self.fibres[fibre];
+                (depth > own.radius + allowed(own)).then(|| {
                     let root = (!rooted).then(root).filter(|away| *away > 0.0);
-                    Overlap { fibre, joint, collider, depth, root }
+                    Overlap { fibre, joint, collider, depth, root, fibres: 1 }
                 })
             }
             _ => None,
         };
         let pairs = self.find(&sites);
-        pairs.iter().filter_map(deep).max_by(|a, b| a.depth.total_cmp(&b.depth))
+        let all: Vec<Overlap> = pairs.iter().filter_map(deep).collect();
+        let fibres: std::collections::BTreeSet<usize> = all.iter().map(|o| o.fibre).collect();
+        let deepest = all.into_iter().max_by(|a, b| a.depth.total_cmp(&b.depth));
+        deepest.map(|o| Overlap { fibres: fibres.len(), ..o })
     }
 
     /// Takes one step. Where fast fibres would pass through each other on the way, or where sweeps over the contacts stall, it is taken in
@@ -481,7 +499,8 @@ impl Assembly {
             Sites { points: from.points.clone(), velocities }
         };
         let ways = map_items(&self.fibres, GRAIN, gone);
-        passing((&self.fibres, &self.bodies), &ways, friction, h).len()
+        let found = passing((&self.fibres, &self.bodies), &ways, friction, h);
+        found.iter().filter(|pair| !self.crowd.ignores(pair)).count()
     }
 
     /// Adds the pairs of fibres that would pass through each other on the way that was found; whether anything is fast enough to
@@ -506,6 +525,7 @@ impl Assembly {
         }
         let mut found =
             passing((&self.fibres, &self.bodies), &ends, friction * self.friction_share, h);
+        found.retain(|pair| !self.crowd.ignores(pair));
         let count = found.len();
         // What was held at another place is held here as well: both must be kept.
         pairs.append(&mut found);
@@ -581,8 +601,10 @@ impl Assembly {
                 _ => true,
             });
         }
+        pairs.retain(|pair| !self.crowd.ignores(pair));
         for pair in &mut pairs {
             pair.friction *= self.friction_share;
+            pair.parting = self.crowd.parting(pair);
         }
         pairs
     }

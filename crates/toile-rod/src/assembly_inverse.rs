@@ -99,6 +99,7 @@ fn sticking(
     b: &[f64],
     mu: &[f64],
     start: Option<&[f64]>,
+    watch: &dyn Fn() -> bool,
 ) -> Result<Solution, RodError> {
     let failed = |_| RodError::NotFinite { what: "contact problem" };
     let problem = Problem::new(w, b, mu).map_err(failed)?.with_law(Law::SecondOrderCone);
@@ -108,11 +109,14 @@ fn sticking(
         max_iterations: if small { 2000 } else { 400 },
         ..Settings::default()
     };
-    let found = GaussSeidel::default().solve(&problem, start, &settings, &|_, _| true);
+    let found = GaussSeidel::default().solve(&problem, start, &settings, &|_, _| watch());
+    if !watch() {
+        return Err(RodError::Stopped);
+    }
     if found.converged() || !small {
         return Ok(found);
     }
-    let other = Auto.solve(&problem, Some(&found.r), &settings, &|_, _| true);
+    let other = Auto.solve(&problem, Some(&found.r), &settings, &|_, _| watch());
     let better = other.residuals.alart_curnier < found.residuals.alart_curnier;
     Ok(if better { other } else { found })
 }
@@ -136,6 +140,15 @@ impl Assembly {
     /// Only pairs closer than a thousandth of a radius beyond contact carry forces, as in motion: through a wider gap nothing is held
     /// ([`Assembly::close_gaps`] closes it). A tenth of the friction is kept in reserve.
     pub fn invert(&self, prior: &Prior) -> Result<AssemblyInversion, RodError> {
+        self.invert_watched(prior, &|_| true)
+    }
+
+    /// The same, told of the part that is done at most; answered `false` it ends with [`RodError::Stopped`].
+    pub fn invert_watched(
+        &self,
+        prior: &Prior,
+        watch: &dyn Fn(f64) -> bool,
+    ) -> Result<AssemblyInversion, RodError> {
         self.has_curvatures("inversion")?;
         let sites = self.sites_at_rest();
         let mut pairs = self.find(&sites);
@@ -172,10 +185,11 @@ impl Assembly {
         let mut dearer = vec![0.0; count];
         let mut start: Option<Vec<f64>> = None;
         for round in 0..=PRICES {
+            let done = |part: f64| watch((round as f64 + part) / (PRICES + 1) as f64);
             if count > 0 {
                 let priced = if round > 0 { Some(delassus.priced(&dearer)?) } else { None };
                 let w = priced.as_ref().unwrap_or(&delassus.w);
-                let found = sticking(w, &b, &mu, start.as_deref())?;
+                let found = sticking(w, &b, &mu, start.as_deref(), &|| done(0.0))?;
                 (out.residual, out.sweeps) =
                     (found.residuals.alart_curnier, out.sweeps + found.iterations);
                 for c in 0..count {
@@ -186,13 +200,16 @@ impl Assembly {
             }
             let forces =
                 map_items(&sites, GRAIN, |f, s| delassus.joint_forces(f, s.points.len(), &r));
-            let natures =
-                self.bodies.try_map(|body| self.natures(body, &bent, &chains, &forces))?;
+            let natures = self.bodies.try_map_watched(
+                |part| done(0.2 + 0.4 * part),
+                |body| self.natures(body, &bent, &chains, &forces),
+            )?;
             (out.natural, out.certificates) = natures.into_iter().unzip();
             // Forces under which a fibre would fall alone are made dearer for it, if its nature holds it without them.
             let none: Vec<Vec<Vec3>> =
                 sites.iter().map(|s| vec![Vec3::zeros(); s.points.len()]).collect();
-            let loose: Vec<bool> = self.bodies.try_map(|body| {
+            let judging = |part: f64| done(0.6 + 0.4 * part);
+            let loose: Vec<bool> = self.bodies.try_map_watched(judging, |body| {
                 let steady = |c: &RodCertificate| c.margin >= STEADY;
                 let count = body.fibres.len();
                 if body.fibres.iter().all(|f| steady(&out.certificates[*f])) {

@@ -269,6 +269,9 @@ pub(crate) struct Bodies {
     together: HashSet<(Segment, Segment)>,
 }
 
+/// Bodies that are treated before somebody is told: a fraction of a second.
+const BATCH: usize = 256;
+
 impl Bodies {
     /// Fibres that stand alone.
     pub(crate) fn alone(count: usize) -> Self {
@@ -321,6 +324,25 @@ impl Bodies {
         one: impl Fn(&Body) -> Result<Vec<T>, RodError> + Sync,
     ) -> Result<Vec<T>, RodError> {
         Ok(self.scattered(try_map(self.list.len(), GRAIN, |b| one(&self.list[b]))?))
+    }
+
+    /// The same, a batch at a time; `goes_on` is told the part that is done before each.
+    pub(crate) fn try_map_watched<T: Send + Clone>(
+        &self,
+        goes_on: impl Fn(f64) -> bool,
+        one: impl Fn(&Body) -> Result<Vec<T>, RodError> + Sync,
+    ) -> Result<Vec<T>, RodError> {
+        let of = self.list.len();
+        let mut found = Vec::with_capacity(of);
+        while found.len() < of {
+            let done = found.len();
+            if !goes_on(done as f64 / of as f64) {
+                return Err(RodError::Stopped);
+            }
+            let batch = |b: usize| one(&self.list[done + b]);
+            found.extend(try_map(BATCH.min(of - done), GRAIN, batch)?);
+        }
+        Ok(self.scattered(found))
     }
 
     fn scattered<T: Clone>(&self, found: Vec<Vec<T>>) -> Vec<T> {

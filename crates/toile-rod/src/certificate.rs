@@ -131,7 +131,7 @@ pub(crate) fn residual_n(rod: &Rod, gradient: &[Vec3]) -> f64 {
 }
 
 /// Weight (or load) of a mean joint; the force that bends the rod by a radian where nothing pulls \[N\].
-fn force_unit(rod: &Rod, loads: &Loads) -> f64 {
+pub(crate) fn force_unit(rod: &Rod, loads: &Loads) -> f64 {
     let joints = rod.lengths().len() as f64 + 1.0;
     let load = loads.per_length.norm() * rod.length() + loads.tip.norm();
     if load > 0.0 {

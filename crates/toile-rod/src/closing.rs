@@ -77,6 +77,16 @@ impl Assembly {
     /// Closes gaps of up to `widest` \[m\] where that takes little, and opens all overlaps, by the least change of shape. Fibres are at
     /// rest afterwards.
     pub fn close_gaps(&mut self, widest: f64) -> Result<Closing, RodError> {
+        self.close_gaps_watched(widest, &|_| true)
+    }
+
+    /// The same, told of the part that is done at most; answered `false` it ends with [`RodError::Stopped`], and fibres stay where they were
+    /// brought.
+    pub fn close_gaps_watched(
+        &mut self,
+        widest: f64,
+        watch: &dyn Fn(f64) -> bool,
+    ) -> Result<Closing, RodError> {
         self.has_curvatures("closing of gaps")?;
         let mut out = Closing::default();
         for fibre in &mut self.fibres {
@@ -89,6 +99,9 @@ impl Assembly {
         let meant: HashSet<FibreContactKey> =
             self.find(&before).iter().filter(|p| p.gap <= widest).map(|p| p.key).collect();
         for round in 0..=ROUNDS {
+            if !watch(round as f64 / ROUNDS as f64) {
+                return Err(RodError::Stopped);
+            }
             let sites = self.sites_at_rest();
             let pairs = self.find_all(&sites);
             let mut known: Vec<Tie> = Vec::with_capacity(pairs.len());
@@ -120,7 +133,8 @@ impl Assembly {
                 break;
             }
             let springs = round < PULLED;
-            self.move_together(&drawn, &sites, &pairs, &mut known, springs)?;
+            let goes_on = || watch(round as f64 / ROUNDS as f64);
+            self.move_together(&drawn, &sites, &pairs, &mut known, springs, &goes_on)?;
             ties = pairs.iter().zip(known).map(|(p, tie)| (p.key, tie)).collect();
         }
         let after = self.sites_at_rest();
@@ -143,6 +157,7 @@ impl Assembly {
         pairs: &[Pair],
         ties: &mut [Tie],
         springs: bool,
+        goes_on: &dyn Fn() -> bool,
     ) -> Result<(), RodError> {
         let still = ClampMotion::default();
         let chains = self.elastic_chains()?;
@@ -166,7 +181,9 @@ impl Assembly {
                 p.gap + p.normal.dot(&way)
             })
             .collect();
-        sweep(&delassus, &free, ties, springs);
+        if !sweep(&delassus, &free, ties, springs, goes_on) {
+            return Err(RodError::Stopped);
+        }
         let lambda: Vec<f64> = ties.iter().flat_map(|t| [t.lambda, 0.0, 0.0]).collect();
         let changes = delassus.pushed(&self.bodies, &all, sites, &lambda);
         let ways: Vec<Vec<Vec3>> = away
@@ -196,8 +213,14 @@ impl Assembly {
 }
 
 /// (W + εD) λ = εD λ₀ − gap for the normals of pairs that are pulled, λ₀ = 0 while springs pull them; the same as an inequality, with
-/// λ ≥ 0, for the others. By sweeps back and forth.
-fn sweep(delassus: &Delassus, free: &[f64], ties: &mut [Tie], springs: bool) {
+/// λ ≥ 0, for the others. By sweeps back and forth; `false` where it was to end before.
+fn sweep(
+    delassus: &Delassus,
+    free: &[f64],
+    ties: &mut [Tie],
+    springs: bool,
+    goes_on: &dyn Fn() -> bool,
+) -> bool {
     let from = |t: &Tie| if t.pulled && springs { 0.0 } else { t.lambda };
     let start: Vec<f64> = ties.iter().map(from).collect();
     // Normals only.
@@ -208,6 +231,9 @@ fn sweep(delassus: &Delassus, free: &[f64], ties: &mut [Tie], springs: bool) {
     let rows: Vec<Vec<(u32, f64)>> = (0..ties.len()).map(row).collect();
     let own: Vec<f64> = (0..ties.len()).map(|c| delassus.w.diagonal(c)[(0, 0)]).collect();
     for _ in 0..SWEEPS {
+        if !goes_on() {
+            return false;
+        }
         let mut change = 0.0f64;
         for c in (0..ties.len()).chain((0..ties.len()).rev()) {
             if own[c] <= 0.0 {
@@ -227,4 +253,5 @@ fn sweep(delassus: &Delassus, free: &[f64], ties: &mut [Tie], springs: bool) {
             break;
         }
     }
+    true
 }

@@ -111,6 +111,9 @@ pub enum RodError {
         /// Where \[m\].
         s: f64,
     },
+    /// Whoever watched wanted no more.
+    #[error("stopped before its end")]
+    Stopped,
     /// An equilibrium could not be followed.
     #[error(
         "no equilibrium was found beyond {fraction:.3} of the weight; use more elements, or check the units of \

@@ -96,21 +96,37 @@ pub fn distances(curve: &Curve, rod: &Rod, q: &[Vec3]) -> (f64, f64) {
     let count = (4 * points.len()).clamp(400, 4000);
     let stations = rod.equal_stations(q, count + 1);
     let reach = count / 10;
+    let piece = rod.length() / count as f64;
     let (mut most, mut sum) = (0.0f64, 0.0);
     for (p, s) in points.iter().zip(curve.arclengths()) {
-        let middle = (s / curve.length() * count as f64) as usize;
-        let window = middle.saturating_sub(reach)..(middle + reach).min(count);
+        let middle = ((s / curve.length() * count as f64) as usize).min(count - 1);
         let to = |i: usize| {
             let (a, b) = (stations[i].position, stations[i + 1].position);
             let edge = b - a;
             let t = ((p - a).dot(&edge) / edge.norm_squared()).clamp(0.0, 1.0);
-            (a + edge * t - p).norm_squared()
+            (a + edge * t - p).norm()
         };
-        let d = window.map(to).fold(f64::INFINITY, f64::min);
-        most = most.max(d);
-        sum += d;
+        let mut nearest = to(middle);
+        // From one piece to the next the distance changes by the length of a piece at most: those that cannot be nearer are passed over.
+        let over = |d: f64, nearest: f64| (((d - nearest) / piece) as usize).max(1);
+        let last = (middle + reach).min(count);
+        let mut i = middle + 1;
+        while i < last {
+            let d = to(i);
+            nearest = nearest.min(d);
+            i += over(d, nearest);
+        }
+        let first = middle.saturating_sub(reach);
+        let mut i = middle;
+        while i > first {
+            let d = to(i - 1);
+            nearest = nearest.min(d);
+            i = i.saturating_sub(over(d, nearest));
+        }
+        most = most.max(nearest);
+        sum += nearest * nearest;
     }
-    (most.sqrt(), (sum / points.len() as f64).sqrt())
+    (most, (sum / points.len() as f64).sqrt())
 }
 
 /// A frame whose third axis is the tangent and whose first is as near to `wish` as it can be.
@@ -234,6 +250,27 @@ fn bumps(rod: &Rod, q: &[Vec3]) -> f64 {
     rough.sum::<f64>() * l.powi(5)
 }
 
+/// Brings the bending of a super-clothoid nearest to a curve again, with the twist it has.
+pub(crate) fn bent_along(curve: &Curve, rod: &mut Rod, q: &mut Vec<Vec3>) {
+    if rod.model() == Model::SuperClothoid {
+        let targets = targets(curve, rod.lengths().len());
+        improve(rod, q, &targets, SMOOTH);
+    }
+}
+
+/// Points of a curve that rods of so many elements are fitted to.
+fn targets(curve: &Curve, n: usize) -> Vec<(f64, Vec3)> {
+    let (count, length) = ((4 * n).max(24), curve.length());
+    let one = |k: usize| {
+        let s = length * k as f64 / count as f64;
+        (s, curve.at(s).0)
+    };
+    (1..=count).map(one).collect()
+}
+
+/// A trace of smoothness fixes what the points cannot tell.
+const SMOOTH: f64 = 1e-16;
+
 fn clothoids(
     curve: &Curve,
     section: Section,
@@ -262,15 +299,8 @@ fn clothoids(
         let k = frame.transpose() * t.cross(&bend);
         q.push(Vec3::new(k[0], k[1], 0.0));
     }
-    let count = (4 * n).max(24);
-    let targets: Vec<(f64, Vec3)> = (1..=count)
-        .map(|k| {
-            let s = length * k as f64 / count as f64;
-            (s, curve.at(s).0)
-        })
-        .collect();
-    // A trace of smoothness fixes what the points cannot tell.
-    let mut roughness = 1e-16;
+    let targets = targets(curve, n);
+    let mut roughness = SMOOTH;
     improve(&mut rod, &mut q, &targets, roughness);
     if settings.noise > 0.0 {
         // The smoothest rod within the noise: raise the weight while the misfit stays below.

@@ -30,7 +30,7 @@ impl Assembly {
                 u += sites[side.fibre].velocity(side) * side.sign;
             }
             let mut local = delassus.frame(c).tr_mul(&u);
-            local[0] += pair.way_in() / h;
+            local[0] += pair.closing(h);
             b[3 * c..3 * c + 3].copy_from_slice(local.as_slice());
             if let Some(force) = remembered(&self.forces, &pair.key, pairs) {
                 let local = delassus.frame(c).tr_mul(force) * h;

@@ -49,21 +49,58 @@ pub fn short_helix(p0: &Vec3, t0: &Vec3, p1: &Vec3, t1: &Vec3) -> Option<HelixAr
         let (sine, cosine, sinc, half_cosine) = angles(phi);
         (sine * sinc).atan2(cosine) - (sine * half_cosine).atan2(cosine)
     };
-    let (mut low, mut high) = (2.0 * beta, 2.0 * PI - 2.0 * beta);
     // rise is monotone from 0 to π.
-    for _ in 0..200 {
-        let middle = 0.5 * (low + high);
-        if middle <= low || middle >= high {
-            break;
-        }
-        if rise(middle) < eta.abs() { low = middle } else { high = middle }
-    }
-    let phi = 0.5 * (low + high);
+    let phi = crossing(2.0 * beta, 2.0 * PI - 2.0 * beta, |phi| rise(phi) - eta.abs());
     let (sine, cosine, sinc, half_cosine) = angles(phi);
     let length = c.norm() / (cosine * cosine + (sine * sinc).powi(2)).sqrt();
     let psi = (sine * half_cosine).atan2(cosine);
     let axis = m * psi.cos() - b * (sign * psi.sin());
     Some(HelixArc { length, darboux: axis * (sign * phi / length) })
+}
+
+/// Where an increasing function crosses zero, to the last digit: by secants that keep it between their ends (Illinois), by halves where these
+/// are slow.
+fn crossing(low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let (mut a, mut b) = (low, high);
+    let (mut fa, mut fb) = (f(a), f(b));
+    if fa >= 0.0 {
+        return a;
+    }
+    if fb <= 0.0 {
+        return b;
+    }
+    let (mut wide, mut side) = (b - a, 0);
+    for step in 0..200 {
+        // Three secants must have halved it.
+        let halve = step % 3 == 2 && b - a > 0.5 * wide;
+        if step % 3 == 2 {
+            wide = b - a;
+        }
+        let secant = a - fa * (b - a) / (fb - fa);
+        let x = if halve || !(secant > a && secant < b) { 0.5 * (a + b) } else { secant };
+        if x <= a || x >= b {
+            break;
+        }
+        let fx = f(x);
+        if fx == 0.0 {
+            return x;
+        }
+        if fx < 0.0 {
+            (a, fa) = (x, fx);
+            // The same end twice: the other one weighs less.
+            fb *= if side < 0 { 0.5 } else { 1.0 };
+            side = -1;
+        } else {
+            (b, fb) = (x, fx);
+            fa *= if side > 0 { 0.5 } else { 1.0 };
+            side = 1;
+        }
+        // The last digit of an angle of a radian.
+        if b - a < 1e-16 || fx.abs() < 1e-16 {
+            return x;
+        }
+    }
+    0.5 * (a + b)
 }
 
 /// Moves the points, the first one kept, as little as possible so that each chord is normal to the change of
@@ -143,7 +180,7 @@ mod tests {
     fn short_helices_meet_both_ends() {
         let mut seed = 7;
         let mut tried = 0;
-        for _ in 0..10_000 {
+        while tried < 10_000 {
             let mut v = || Vec3::new(random(&mut seed), random(&mut seed), random(&mut seed));
             let (t0, t1) = (v().normalize(), v().normalize());
             let (p0, raw) = (v(), v());
@@ -160,11 +197,10 @@ mod tests {
             let arc = short_helix(&p0, &t0, &(p0 + c), &t1).unwrap();
             let reached = turn_integral(&arc.darboux, arc.length) * t0;
             let turned = turn(&arc.darboux, arc.length) * t0;
-            assert!((reached - c).norm() < 1e-9 && (turned - t1).norm() < 1e-9, "{arc:?}");
+            assert!((reached - c).norm() < 1e-10 && (turned - t1).norm() < 1e-10, "{arc:?}");
             assert!(arc.darboux.norm() * arc.length <= 2.0 * PI + 1e-9);
             tried += 1;
         }
-        assert!(tried > 8000, "{tried}");
     }
 
     #[test]

@@ -31,6 +31,7 @@
 //! | frequencies, thresholds | [`frequencies`], [`stability_margin`] |
 //! | a rod in the shape of a drawn curve | [`Curve`], [`fit()`] |
 //! | the natural shape behind a shape | [`invert_fibre`] |
+//! | the nature a second drawing gives, and how two natures agree | [`rest_pose()`], [`compare_natures`] |
 //! | stiffness and nature behind several poses | [`identify()`], [`identify_stations`] |
 //! | rods that grow from each other | [`Tree`]; in contact [`Assembly::grown`] |
 //! | the nodal model of others, to compare | [`RodSpec::discrete_equilibrium`]; in motion [`Assembly::discrete`] |
@@ -51,6 +52,7 @@ mod body;
 mod certificate;
 mod chain;
 mod closing;
+mod crowd;
 mod curve;
 mod delassus;
 mod discrete;
@@ -74,6 +76,7 @@ mod open;
 mod panel;
 mod passing;
 mod refine;
+mod rest_pose;
 mod rod;
 mod rotation;
 mod series;
@@ -91,6 +94,7 @@ pub use assembly::{
 pub use assembly_inverse::{AssemblyInversion, Prior};
 pub use certificate::{CERTIFIED_RESIDUAL, RodCertificate, certify, frequencies, stability_margin};
 pub use closing::Closing;
+pub use crowd::{Crowding, polyline_overlaps};
 pub use curve::Curve;
 pub use discrete::DiscreteEquilibrium;
 pub use element::Model;
@@ -110,6 +114,10 @@ pub use motion::{
 };
 pub use open::{Meeting, OpenStep};
 pub use refine::{RefinedEquilibrium, RodSpec};
+pub use rest_pose::{
+    RestComparison, RestPose, compare_natures, equilibrium_near, rest_pose, root_turn,
+    shape_distance,
+};
 pub use rod::{Clamp, Loads, NaturalCurvature, Rod, Section, Station};
 pub use rotation::{Mat3, Vec3, axial_angle, cross_matrix, straightened, turn, turn_integral};
 pub use series::{BOUND, clothoid, largest_bound, safe_arc};

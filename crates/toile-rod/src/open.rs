@@ -55,6 +55,7 @@ impl Meeting {
             gap: self.gap,
             slack: 0.0,
             friction: self.friction,
+            parting: f64::INFINITY,
             velocity: Vec3::zeros(),
             first: Side { fibre: self.fibre, point: self.segment, weight: self.along, sign: 1.0 },
             second: None,
@@ -227,7 +228,7 @@ impl OpenStep {
                 }
             }
             let mut local = delassus.frame(c).tr_mul(&u);
-            local[0] += pair.way_in() / h;
+            local[0] += pair.closing(h);
             self.b[3 * c..3 * c + 3].copy_from_slice(local.as_slice());
         }
         let mu: Vec<f64> = self.pairs.iter().map(|p| p.friction).collect();

@@ -11,12 +11,15 @@
 //! would fall, and falls on.
 
 use toile_cone::Status;
+use toile_num::parallel::try_map;
 
 use crate::RodError;
-use crate::assembly::{Assembly, FibreContact};
+use crate::assembly::{Assembly, Fibre, FibreContact};
 use crate::body::Body;
 use crate::certificate::{CERTIFIED_RESIDUAL, RodCertificate};
 use crate::held::Held;
+use crate::rest_pose::equilibrium_near;
+use crate::rod::Loads;
 use crate::rotation::Vec3;
 use crate::touch::{Pair, Sites};
 
@@ -77,7 +80,43 @@ const PUSH: f64 = 2e-3;
 /// Pushes at most, each four times as strong as the last: the strongest takes a fibre half its length.
 const ESCAPES: usize = 5;
 
+/// Fibres that are brought to rest before somebody is told.
+const BATCH: usize = 256;
+
 impl Assembly {
+    /// Brings fibres that touch nothing to their equilibria, each alone and without a fall; `watch` is told how many are there. Those that find none,
+    /// trees and discrete rods stay where they are. Returns how many left a balance that would not have lasted.
+    pub fn rest_alone(&mut self, watch: &dyn Fn(usize) -> bool) -> Result<usize, RodError> {
+        let gravity = self.settings.gravity;
+        let (mut done, mut left) = (0, 0);
+        while done < self.fibres.len() {
+            if !watch(done) {
+                return Err(RodError::Stopped);
+            }
+            let alone = |f: usize| {
+                let (body, _) = self.bodies.of[f];
+                self.bodies.list[body].alone().is_some() && !self.nodal.contains_key(&f)
+            };
+            let one = |i: usize| {
+                let Fibre { rod, state, .. } = &self.fibres[done + i];
+                if !alone(done + i) {
+                    return Ok((state.q.clone(), 0));
+                }
+                let loads = Loads::weight(rod.section(), gravity);
+                let found = equilibrium_near(rod, &state.q, &loads)?;
+                let rests = found.certificate.certified;
+                Ok(if rests { (found.q, found.escapes) } else { (state.q.clone(), 0) })
+            };
+            let rests = try_map(BATCH.min(self.fibres.len() - done), 1, one)?;
+            for (fibre, (q, escapes)) in self.fibres[done..].iter_mut().zip(rests) {
+                fibre.state.q = q;
+                left += usize::from(escapes > 0);
+                done += 1;
+            }
+        }
+        Ok(left)
+    }
+
     /// Lets everything fall until it rests, and finds the equilibrium there; one that is not stable is left. Ends early when `watch`,
     /// told of steps and speed, answers `false`.
     pub fn settle(

@@ -111,6 +111,8 @@ pub(crate) struct Pair {
     /// Gap or overlap that is none \[m\].
     pub(crate) slack: f64,
     pub(crate) friction: f64,
+    /// How fast they may part because they overlap \[m/s\].
+    pub(crate) parting: f64,
     /// Velocity of the collider.
     pub(crate) velocity: Vec3,
     pub(crate) first: Side,
@@ -137,6 +139,7 @@ impl Pair {
             gap: 0.0,
             slack: 0.0,
             friction: 0.0,
+            parting: f64::INFINITY,
             velocity: Vec3::zeros(),
             first: Side { fibre: f, point: i, weight: s, sign: 1.0 },
             second: Some(Side { fibre: g, point: k, weight: t, sign: -1.0 }),
@@ -144,8 +147,13 @@ impl Pair {
     }
 
     /// How far the two may come closer \[m\]; negative where they must go apart.
-    pub(crate) fn way_in(&self) -> f64 {
+    fn way_in(&self) -> f64 {
         self.gap - self.gap.clamp(-self.slack, self.slack)
+    }
+
+    /// Speed at which they may close their gap in a step of length h \[m/s\]; negative where they must part.
+    pub(crate) fn closing(&self, h: f64) -> f64 {
+        (self.way_in() / h).max(-self.parting)
     }
 
     /// Which fibres meet.
@@ -201,6 +209,7 @@ pub(crate) fn find(
                     gap,
                     slack: TOUCHING * radius,
                     friction: collider.friction(),
+                    parting: f64::INFINITY,
                     velocity: near.velocity,
                     first: Side { fibre: f, point: i, weight: 0.0, sign: 1.0 },
                     second: None,

@@ -8,8 +8,8 @@ use toile_rod::RodCertificate;
 
 use crate::rods::SAG_TIME;
 use crate::{
-    ContactInversion, FibreProgress, RodDrape, RodInversion, RodRest, RodSceneError, fit_drawn,
-    invert_alone, invert_contacts,
+    ContactInversion, FibreProgress, RestSummary, RodDrape, RodInversion, RodRest, RodSceneError,
+    fit_drawn, invert_alone, invert_contacts,
 };
 
 /// Drift over the size that is still rest.
@@ -137,7 +137,7 @@ impl HairInversion {
         let all = || self.fibres.iter().map(|f| &f.result.certificate);
         let contact = self.contact.as_ref();
         let squares = self.fibres.iter().map(|f| f.fit.error_rms.powi(2)).sum::<f64>();
-        Object::default()
+        let told = Object::default()
             .with("verdict", verdict_word(self.is_certified()))
             .with("reason", self.reason())
             .with("residual", self.residual())
@@ -160,7 +160,11 @@ impl HairInversion {
             .with("gap_closed", contact.map(|c| c.closing.gap))
             .with("overlap_opened", contact.map(|c| c.closing.overlap))
             .with("not_held", all().filter(|c| !c.certified).count())
-            .with("fibres", self.fibres.len())
+            .with("fibres", self.fibres.len());
+        match RestSummary::of(&self.fibres) {
+            Some(rest) => rest.written(told).with("rest_sag", contact.and_then(|c| c.rest_sag)),
+            None => told,
+        }
     }
 
     /// Ways to fall that nothing stops, contacts that stick included.

@@ -69,9 +69,9 @@ pub use invert::{
 pub use mass::SparseMass;
 pub use mixed::{MixedError, MixedRest, MixedSimulation, drape_mixed};
 pub use rods::{
-    ContactInversion, DrawnFit, FibreProgress, RodDrape, RodInversion, RodLine, RodRest,
-    RodSceneError, drape_rods, fit_drawn, has_drawn, invert_alone, invert_contacts, rest_rods,
-    rod_assembly, rod_lines,
+    ContactInversion, DrawnFit, FibreProgress, RestFound, RestSummary, RodDrape, RodInversion,
+    RodLine, RodRest, RodSceneError, drape_rods, fit_drawn, has_drawn, invert_alone,
+    invert_contacts, rest_rods, rod_assembly, rod_lines,
 };
 pub use simulate::{Simulation, Start};
 pub use tension::shell_tensions;

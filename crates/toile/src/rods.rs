@@ -1,5 +1,6 @@
 //! Rods and hair of a scene: their equilibrium, their motion, and the natures behind drawn ones.
 
+mod compared;
 mod contact;
 mod drape;
 mod drawn;
@@ -7,6 +8,7 @@ mod error;
 mod rest;
 mod scene;
 
+pub use compared::{RestFound, RestSummary};
 pub(crate) use contact::SAG_TIME;
 pub use contact::{ContactInversion, invert_contacts};
 pub use drape::{RodDrape, drape_rods};
@@ -33,8 +35,16 @@ pub enum FibreProgress {
         /// All fibres.
         of: usize,
     },
-    /// Gaps of a drawing are closed, and forces and natures sought that hold it.
-    Holding,
+    /// Gaps of a drawing are closed.
+    Closing {
+        /// Part that is done, at most.
+        part: f64,
+    },
+    /// Forces and natures are sought that hold it.
+    Holding {
+        /// Part that is done, at most.
+        part: f64,
+    },
     /// Everything falls until it rests.
     Falling {
         /// Steps taken.

@@ -120,7 +120,7 @@ class Collider:
 
 @dataclass
 class Rod:
-    """A rod clamped at one end; ``curve`` is a drawn one for invert, a file or points (n, 3), root first."""
+    """A rod clamped at one end; ``curve`` is a drawn one for invert, a file or points (n, 3), root first, ``rest`` the same as it rests."""
 
     bending_stiffness: Sequence[float]
     twisting_stiffness: float
@@ -130,6 +130,7 @@ class Rod:
     clamp: Mapping[str, Any] | None = None
     natural_curvature: Mapping[str, Any] | str | None = None
     curve: str | os.PathLike | ArrayLike | None = None
+    rest: str | os.PathLike | ArrayLike | None = None
     model: str = "super-clothoid"
     radius: float | None = None
     accuracy: float | None = None
@@ -137,7 +138,7 @@ class Rod:
 
 @dataclass
 class Hair:
-    """Many drawn rods of one material: a file, or a sequence of points (n, 3), roots first."""
+    """Many drawn rods of one material: a file, or a sequence of points (n, 3), roots first; ``rest`` the same strands as they rest."""
 
     strands: str | os.PathLike | Sequence[ArrayLike]
     bending_stiffness: Sequence[float]
@@ -148,6 +149,7 @@ class Hair:
     radius: float | None = None
     noise: float | None = None
     scale: float | None = None
+    rest: str | os.PathLike | Sequence[ArrayLike] | None = None
 
 
 class Scene:
@@ -304,6 +306,8 @@ class Scene:
         table = {f.name: getattr(rod, f.name) for f in fields(rod)}
         if rod.curve is not None and not isinstance(rod.curve, (str, os.PathLike)):
             table["curve"] = self._lines(f"rod[{i}].curve", [rod.curve])
+        if rod.rest is not None and not isinstance(rod.rest, (str, os.PathLike)):
+            table["rest"] = self._lines(f"rod[{i}].rest", [rod.rest])
         return {key: _table(value) for key, value in table.items() if value is not None}
 
     def _hair(self, i: int, hair: Hair | Mapping[str, Any]) -> dict[str, Any]:
@@ -312,6 +316,8 @@ class Scene:
         table = {f.name: getattr(hair, f.name) for f in fields(hair)}
         if not isinstance(hair.strands, (str, os.PathLike)):
             table["strands"] = self._lines(f"hair[{i}].strands", hair.strands)
+        if hair.rest is not None and not isinstance(hair.rest, (str, os.PathLike)):
+            table["rest"] = self._lines(f"hair[{i}].rest", hair.rest)
         return {key: _table(value) for key, value in table.items() if value is not None}
 
     def _lines(self, name: str, lines: Sequence[ArrayLike]) -> str:

@@ -7,7 +7,7 @@ use toile::contact::PlacedCollider;
 use toile::geometry::Vec3;
 use toile::io::{Axes, HairTable, RodTable, Scene, Strands, load_rods, read_strands};
 use toile::num::words::length;
-use toile::rod::rooted_within;
+use toile::rod::{polyline_overlaps, rooted_within};
 use toile::{RodLine, rod_lines};
 
 use super::findings::Report;
@@ -83,7 +83,11 @@ pub(super) fn findings(
                 let lines = Lines { points, what: "strand", elements };
                 curves(&lines, report);
                 let radius = hair.radius.unwrap_or(toile::io::FIBRE_RADIUS);
-                among(&lines, &vec![radius; lines.points.len()], colliders, report);
+                let radii = vec![radius; lines.points.len()];
+                among(&lines, &radii, colliders, report);
+                if scene.self_contact.is_some() {
+                    crowd(&lines, &radii, hair.radius.is_none(), report);
+                }
                 material(hair, &lines, g, report);
             }
             Err(error) => report.error(error.to_string()),
@@ -233,6 +237,7 @@ fn turns_back(points: &[Vec3]) -> bool {
 fn among(lines: &Lines<'_>, radii: &[f64], colliders: &[PlacedCollider<'_>], report: &mut Report) {
     let Lines { points, what, .. } = lines;
     let (mut under, mut buried, mut through, mut into) = (vec![], vec![], vec![], vec![]);
+    let mut hardly = vec![];
     let mut upside = 0;
     let (mut deepest, mut farthest) = (0.0f64, 0.0f64);
     for (i, (line, radius)) in points.iter().zip(radii).enumerate() {
@@ -260,9 +265,11 @@ fn among(lines: &Lines<'_>, radii: &[f64], colliders: &[PlacedCollider<'_>], rep
                 under.push(i);
             }
             let deep = line[covered + 1..].iter().map(|p| -away(p)).fold(0.0, f64::max);
-            if deep > 0.0 {
+            if deep > rooted_within(*radius, long(line)) {
                 through.push(i);
                 deepest = deepest.max(deep);
+            } else if deep > 0.0 {
+                hardly.push(i);
             }
         }
         if near.is_finite() {
@@ -277,6 +284,13 @@ fn among(lines: &Lines<'_>, radii: &[f64], colliders: &[PlacedCollider<'_>], rep
             through.len(),
             length(deepest),
             some(&through)
+        ));
+    }
+    if !hardly.is_empty() {
+        report.note(format!(
+            "{} {what}(s) are a little inside a collider after they have come out of it ({}): in motion they part slowly, `invert` moves them out",
+            hardly.len(),
+            some(&hardly)
         ));
     }
     if !buried.is_empty() {
@@ -310,6 +324,41 @@ fn among(lines: &Lines<'_>, radii: &[f64], colliders: &[PlacedCollider<'_>], rep
         ));
     }
 }
+
+/// Polylines with more segments than this are not searched for overlaps.
+const MOST_SEARCHED: usize = 3_000_000;
+
+/// Where strands overlap each other.
+fn crowd(lines: &Lines<'_>, radii: &[f64], by_default: bool, report: &mut Report) {
+    let Lines { points, what, .. } = lines;
+    if points.iter().map(Vec::len).sum::<usize>() > MOST_SEARCHED {
+        return report.note(format!("overlaps of so many {what}s were not looked for"));
+    }
+    let (pairs, deepest) = polyline_overlaps(points, radii);
+    if pairs == 0 {
+        return;
+    }
+    let radius = if by_default {
+        format!("; `radius` is {} by default", length(radii[0]))
+    } else {
+        String::new()
+    };
+    let text = format!(
+        "{pairs} pair(s) of {what}s overlap as drawn, by up to {}: `invert` moves them apart, in motion they part slowly{radius}",
+        length(deepest)
+    );
+    if pairs > CROWDED * points.len() {
+        report.warning(format!(
+            "{text}; that is {:.0} to a {what}, more than contacts can open: make them thinner, or leave [self_contact] out",
+            2.0 * pairs as f64 / points.len() as f64
+        ));
+    } else {
+        report.note(text);
+    }
+}
+
+/// Overlaps to a strand beyond which a drawing is too dense for its thickness.
+const CROWDED: usize = 10;
 
 fn material(hair: &HairTable, lines: &Lines<'_>, g: f64, report: &mut Report) {
     let mut lengths: Vec<f64> = lines.points.iter().map(|p| long(p)).collect();

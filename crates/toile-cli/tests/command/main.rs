@@ -12,6 +12,7 @@ mod check;
 mod common;
 mod drape;
 mod export;
+mod fibres;
 mod friction;
 mod garments;
 mod invert;

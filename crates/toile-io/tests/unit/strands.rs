@@ -9,7 +9,7 @@ fn some() -> Vec<Vec<[f64; 3]>> {
 fn strands_come_back_as_written() {
     let folder = std::env::temp_dir().join(format!("toile-strands-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    for name in ["a.obj", "a.ply", "a.hair", "a.tfx"] {
+    for name in ["a.obj", "a.ply", "a.hair", "a.tfx", "a.usda"] {
         let path = folder.join(name);
         write_strands(&path, &some()).unwrap();
         assert_eq!(read_strands(&path).unwrap().strands, some(), "{name}");
@@ -21,6 +21,86 @@ fn strands_come_back_as_written() {
         }
     }
     let _ = std::fs::remove_dir_all(folder);
+}
+
+/// Any numbers, in any format, come back to its precision: all of it in text, single otherwise.
+#[test]
+fn formats_keep_the_digits_they_have() {
+    let folder = std::env::temp_dir().join(format!("toile-digits-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut seed = 5u64;
+    let mut random = || {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((seed >> 11) as f64 / (1u64 << 52) as f64 - 1.0) * 10f64.powi((seed >> 60) as i32 - 8)
+    };
+    let mut strand = |points: usize| -> Vec<[f64; 3]> {
+        (0..points).map(|_| std::array::from_fn(|_| random())).collect()
+    };
+    let uneven: Vec<Vec<[f64; 3]>> = (0..40).map(|i| strand(2 + i % 7)).collect();
+    let even: Vec<Vec<[f64; 3]>> = (0..40).map(|_| strand(9)).collect();
+    for (name, exact) in
+        [("a.obj", true), ("a.ply", true), ("a.hair", false), ("a.tfx", false), ("a.usda", true)]
+    {
+        let all = if name == "a.tfx" { &even } else { &uneven };
+        let path = folder.join(name);
+        write_strands(&path, all).unwrap();
+        let back = read_strands(&path).unwrap();
+        assert!(back.notes.is_empty(), "{name}: {:?}", back.notes);
+        let kept = |x: f64| if exact { x } else { f64::from(x as f32) };
+        let expected: Vec<Vec<[f64; 3]>> =
+            all.iter().map(|s| s.iter().map(|p| p.map(kept)).collect()).collect();
+        assert_eq!(back.strands, expected, "{name}");
+    }
+    // What a format cannot hold is refused, and nothing is written.
+    assert!(
+        write_strands(folder.join("b.tfx"), &uneven).is_err() && !folder.join("b.tfx").exists()
+    );
+    assert!(
+        write_strands(folder.join("b.hair"), &[vec![]]).is_err() && !folder.join("b.hair").exists()
+    );
+    assert!(write_strands(folder.join("b.abc"), &even).is_err());
+    assert!(write_strands(folder.join("b.obj"), &[vec![[f64::NAN; 3]]]).is_err());
+    let _ = std::fs::remove_dir_all(folder);
+}
+
+/// Cubic curves of USD are read as points on them; what is not read is told.
+#[test]
+fn curves_of_usd_are_read() {
+    let stage = |attributes: &str, points: &str, counts: &str| {
+        format!(
+            "#usda 1.0\n(\n    metersPerUnit = 0.01 # centimetres\n)\ndef Xform \"head\"\n{{\n    def BasisCurves \"a # b\"\n    {{\n        {attributes}\n        \
+             int[] curveVertexCounts = [{counts}]\n        point3f[] points = [{points}]\n    }}\n}}\n"
+        )
+    };
+    let read = |text: &str| parse_strands(text.as_bytes(), StrandFormat::Usda);
+    // A parabola is a Bézier curve, a B-spline and a Catmull–Rom curve alike, with other points.
+    let height = |p: &[f64; 3]| (p[2] - p[0] * p[0]).abs();
+    let bezier = "(0, 0, 0), (1, 0, 0), (2, 0, 3), (3, 0, 9)";
+    let at = |x: f64, lift: f64| format!("({x}, 0, {})", x * x + lift);
+    let line = |lift: f64| (-1..5).map(|i| at(f64::from(i), lift)).collect::<Vec<_>>().join(", ");
+    for (basis, points, count, ends) in [
+        ("bezier", bezier.to_string(), "4", (0.0, 3.0)),
+        ("bspline", line(-1.0 / 3.0), "6", (0.0, 3.0)),
+        ("catmullRom", line(0.0), "6", (0.0, 3.0)),
+    ] {
+        let attributes =
+            format!("uniform token type = \"cubic\"\n        uniform token basis = \"{basis}\"");
+        let found = read(&stage(&attributes, &points, count)).unwrap();
+        let strand = &found.strands[0];
+        assert!(strand.iter().all(|p| height(p) < 1e-12), "{basis}: {strand:?}");
+        assert!((strand[0][0] - ends.0).abs() < 1e-12, "{basis}");
+        assert!((strand[strand.len() - 1][0] - ends.1).abs() < 1e-12, "{basis}");
+        assert!(found.notes.iter().any(|n| n.contains("0.01")), "{:?}", found.notes);
+    }
+    let linear = "uniform token type = \"linear\"";
+    let found = read(&stage(linear, "(0,0,0),(1,0,0), (0, 1, 0),(1,1,0),(2,1,0)", "2, 3")).unwrap();
+    assert_eq!(found.strands.iter().map(Vec::len).collect::<Vec<_>>(), [2, 3]);
+    let told = |text: String| read(&text).unwrap_err().to_string();
+    assert!(told(stage(linear, "(0,0,0),(1,0,0)", "3")).contains("3 points in all"));
+    assert!(told(stage(linear, "(0,0,0),(1,x,0)", "2")).contains("`x`"));
+    assert!(told("#usda 1.0\n".into()).contains("no strand"));
+    assert!(told("PXR-USDC\0".into()).contains("binary"));
+    assert!(told("#usda 1.0\ndef BasisCurves \"a\"\n{\n".into()).contains("do not end"));
 }
 
 #[test]
@@ -35,6 +115,8 @@ fn damage_is_told_in_words() {
     let text = |bytes: &[u8], format| parse_strands(bytes, format).unwrap_err().to_string();
     assert!(text(b"v 0 0 0\nl 1 7\n", StrandFormat::Obj).contains("`7` is no vertex"));
     assert!(text(b"v 0 nan 0\nv 1 1 1\n", StrandFormat::Obj).contains("not finite"));
+    let surface = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+    assert!(text(surface, StrandFormat::Obj).contains("a surface of 1 faces"));
     assert!(text(b"", StrandFormat::Obj).contains("no strand"));
     let mut huge = b"HAIR".to_vec();
     huge.extend([0xff; 124]);

@@ -3,12 +3,14 @@
 mod bearing;
 mod checks;
 mod contact;
+mod crowd;
 mod falling;
 mod inverse;
 mod models;
 mod motion;
 mod nodal;
 mod reference;
+mod rest_pose;
 mod single;
 mod tree;
 mod tree_contact;

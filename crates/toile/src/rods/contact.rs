@@ -3,9 +3,10 @@
 use toile_io::{Scene, load_colliders, scene_gravity};
 use toile_rod::{
     Assembly, AssemblyInversion, AssemblySettings, ClampMotion, Closing, Fibre, FibreInversion,
-    Growth, Prior, RodState, StepSettings, distances,
+    Growth, Loads, Prior, RodError, RodState, StepSettings, Vec3, distances,
 };
 
+use super::compared::RestFound;
 use super::drawn::{DrawnFit, RodInversion};
 use super::scene::{FIBRE_DAMPING, outside, roots_inside};
 use super::{FibreProgress, RodSceneError};
@@ -21,6 +22,8 @@ pub struct ContactInversion {
     pub drift: Option<f64>,
     /// How far the drawing would sag in the first fifth of a second if it were made as drawn, over the size of the whole.
     pub naive_sag: Option<f64>,
+    /// The same with the rest of its file.
+    pub rest_sag: Option<f64>,
     /// What was unusual about how the fibres lie among the colliders.
     pub notes: Vec<String>,
 }
@@ -57,7 +60,11 @@ pub fn invert_contacts(
         tolerance: 1e-8,
         max_sweeps: 1000,
     };
-    let failed = |source| RodSceneError::Rod { rod: 0, source };
+    let of = fits.len();
+    let failed = |source| match source {
+        RodError::Stopped => RodSceneError::Stopped { done: 0, of },
+        source => RodSceneError::Rod { rod: 0, source },
+    };
     let mut assembly =
         Assembly::new(fits.iter().map(one).collect(), load_colliders(scene)?, settings)
             .map_err(failed)?;
@@ -67,31 +74,35 @@ pub fn invert_contacts(
     }
     let notes = roots_inside(&assembly);
     let thinnest = fits.iter().map(|f| f.drawn.radius).fold(f64::INFINITY, f64::min);
-    let goes_on = || {
-        let (done, of) = (0, fits.len());
-        if watch(FibreProgress::Holding) {
-            Ok(())
-        } else {
-            Err(RodSceneError::Stopped { done, of })
-        }
-    };
-    goes_on()?;
-    let closing = assembly.close_gaps(MEANT * thinnest).map_err(failed)?;
+    let closing = assembly
+        .close_gaps_watched(MEANT * thinnest, &|part| watch(FibreProgress::Closing { part }))
+        .map_err(failed)?;
     // Small overlaps were opened; what is still inside goes through.
-    outside(&assembly, |f| fits[f].drawn.name.clone())?;
-    goes_on()?;
-    let found = assembly.invert(&Prior::Shape).map_err(failed)?;
+    outside(&assembly, |f| fits[f].drawn.name.clone(), |_| 0.0)?;
+    // The wish: as the file says it rests, or else as drawn.
+    let rests: Option<Vec<Vec<Vec3>>> = fits.iter().any(|f| f.rest.is_some()).then(|| {
+        let wish = |(f, held): (&DrawnFit, &Fibre)| {
+            f.rest.as_ref().map_or_else(|| held.state.q.clone(), |rest| rest.natural.clone())
+        };
+        fits.iter().zip(&assembly.fibres).map(wish).collect()
+    });
+    let prior = rests.clone().map_or(Prior::Shape, Prior::Given);
+    let found = assembly
+        .invert_watched(&prior, &|part| watch(FibreProgress::Holding { part }))
+        .map_err(failed)?;
     let mut fibres = Vec::with_capacity(fits.len());
     let held = assembly.fibres.iter().zip(&found.natural).zip(&found.certificates);
-    for (DrawnFit { drawn, mut fit, growth }, ((held, natural), certificate)) in
+    for (DrawnFit { drawn, mut fit, growth, rest }, ((held, natural), certificate)) in
         fits.drain(..).zip(held)
     {
         fit.q.clone_from(&held.state.q);
         fit.rod.set_clamp(*held.rod.clamp());
         (fit.error_max, fit.error_rms) = distances(&drawn.curve, &fit.rod, &fit.q);
         let rod = fit.rod.clone().with_rest(natural).map_err(failed)?;
+        let loads = Loads::weight(rod.section(), gravity);
+        let rest = rest.map(|rest| RestFound::held(&rod, natural, &rest, &loads));
         let result = FibreInversion::new(rod, natural.clone(), certificate.clone());
-        fibres.push(RodInversion { drawn, fit, result, growth });
+        fibres.push(RodInversion { drawn, fit, result, growth, rest });
     }
     let shapes: Vec<_> = assembly.fibres.iter().map(|f| f.state.q.clone()).collect();
     let watching = |part: f64| watch(FibreProgress::Watching { part });
@@ -101,5 +112,12 @@ pub fn invert_contacts(
     let naive = assembly.with_natures(&shapes).map_err(failed)?;
     let drift = moves(assembly.held_by(&found).map_err(failed)?, seconds).map_err(failed)?;
     let naive_sag = moves(naive, SAG_TIME.min(seconds)).map_err(failed)?;
-    Ok((fibres, ContactInversion { found, closing, drift, naive_sag, notes }))
+    let rest_sag = match rests {
+        Some(rests) => {
+            let held = assembly.with_natures(&rests).map_err(failed)?;
+            moves(held, SAG_TIME.min(seconds)).map_err(failed)?
+        }
+        None => None,
+    };
+    Ok((fibres, ContactInversion { found, closing, drift, naive_sag, rest_sag, notes }))
 }

@@ -3,10 +3,11 @@
 use toile_io::{DrawnFibre, Scene, load_drawn};
 use toile_num::parallel::try_map;
 use toile_rod::{
-    Branch, Clamp, FibreInversion, Fit, Growth, Loads, Rod, RodError, Station, Tree, Vec3,
-    distances, fit, invert_fibre, invert_tree, natural_curvatures,
+    Branch, Clamp, FibreInversion, Fit, Growth, Loads, RestPose, Rod, RodError, Station, Tree,
+    Vec3, distances, fit, invert_fibre, invert_tree, natural_curvatures, rest_pose,
 };
 
+use super::compared::RestFound;
 use super::{FibreProgress, RodSceneError};
 
 /// A drawn fibre and the rod that has its shape.
@@ -18,6 +19,8 @@ pub struct DrawnFit {
     pub fit: Fit,
     /// Where it grows from another, by its place among all.
     pub growth: Option<Growth>,
+    /// The nature its file gives it.
+    pub rest: Option<RestPose>,
 }
 
 /// A drawn fibre, the rod fitted to it, and the nature with which it rests there.
@@ -31,6 +34,8 @@ pub struct RodInversion {
     pub result: FibreInversion,
     /// Where it grows from another, by its place among all.
     pub growth: Option<Growth>,
+    /// The nature its file gives it, and what comes of that.
+    pub rest: Option<RestFound>,
 }
 
 impl RodInversion {
@@ -84,17 +89,24 @@ pub(super) fn fitted(
 ) -> Result<Vec<DrawnFit>, RodSceneError> {
     let of = fibres.len();
     let goes_on = |done: usize| watch(FibreProgress::Fitting { done, of });
-    let mut fits = in_batches(of, goes_on, |rod| {
-        let drawn = &fibres[rod];
-        fit(&drawn.curve, drawn.section, drawn.d1, &drawn.settings)
+    let both = in_batches(of, goes_on, |rod| {
+        let DrawnFibre { curve, section, d1, settings, rest, .. } = &fibres[rod];
+        let mut shape = fit(curve, *section, *d1, settings)?;
+        let pose = |(rest, turn)| rest_pose((curve, &mut shape), rest, turn, settings);
+        let rest = rest.as_ref().map(|(rest, turn)| (rest, turn)).map(pose).transpose()?;
+        Ok((shape, rest))
     })?;
+    let (mut fits, rests): (Vec<Fit>, Vec<Option<RestPose>>) = both.into_iter().unzip();
+    if rests.iter().any(Option::is_some) && fibres.iter().any(|f| f.parent.is_some()) {
+        return Err(RodSceneError::RestOfTree);
+    }
     let growths = if fibres.iter().any(|f| f.parent.is_some()) {
         grown(&fibres, &mut fits)?
     } else {
         vec![None; of]
     };
-    let together = |((drawn, fit), growth)| DrawnFit { drawn, fit, growth };
-    Ok(fibres.into_iter().zip(fits).zip(growths).map(together).collect())
+    let together = |(((drawn, fit), growth), rest)| DrawnFit { drawn, fit, growth, rest };
+    Ok(fibres.into_iter().zip(fits).zip(growths).zip(rests).map(together).collect())
 }
 
 fn any_grown(fits: &[DrawnFit]) -> bool {
@@ -109,7 +121,7 @@ fn tree_of(fits: &[DrawnFit]) -> Result<(Tree, Vec<Vec3>), RodSceneError> {
     Ok((tree, fits.iter().flat_map(|f| f.fit.q.iter().copied()).collect()))
 }
 
-/// The rods with the natures that hold them as drawn without contact. Whether they would fall is not asked: it takes as long again.
+/// The rods with the natures of their files or, where there are none, those that hold them as drawn without contact. Whether they would fall is not asked: it takes as long again.
 pub(super) fn natures(fits: &[DrawnFit], gravity: Vec3) -> Result<Vec<Rod>, RodSceneError> {
     if any_grown(fits) {
         let (tree, q) = tree_of(fits)?;
@@ -120,7 +132,10 @@ pub(super) fn natures(fits: &[DrawnFit], gravity: Vec3) -> Result<Vec<Rod>, RodS
     try_map(fits.len(), 8, |rod| {
         let Fit { rod: shape, q, .. } = &fits[rod].fit;
         let loads = Loads::weight(shape.section(), gravity);
-        let natural = natural_curvatures(shape, q, &loads);
+        let natural = match &fits[rod].rest {
+            Some(rest) => Ok(rest.natural.clone()),
+            None => natural_curvatures(shape, q, &loads),
+        };
         let nature = natural.and_then(|natural| shape.clone().with_rest(&natural));
         nature.map_err(|source| RodSceneError::Rod { rod, source })
     })
@@ -137,21 +152,25 @@ pub fn invert_alone(
     let results = if grown {
         let (tree, q) = tree_of(&fits)?;
         let found = invert_tree(&tree, &q, &gravity);
-        found.map_err(|source| RodSceneError::Rod { rod: 0, source })?
+        let found = found.map_err(|source| RodSceneError::Rod { rod: 0, source })?;
+        found.into_iter().map(|found| (found, None)).collect()
     } else {
         let goes_on = |done: usize| watch(FibreProgress::Judging { done, of });
         in_batches(of, goes_on, |rod| {
-            let Fit { rod: shape, q, .. } = &fits[rod].fit;
-            invert_fibre(shape, q, &Loads::weight(shape.section(), gravity))
+            let DrawnFit { fit: Fit { rod: shape, q, .. }, rest, .. } = &fits[rod];
+            let loads = Loads::weight(shape.section(), gravity);
+            let found = invert_fibre(shape, q, &loads)?;
+            let rest = rest.as_ref().map(|rest| RestFound::alone(&found, q, rest, &loads));
+            Ok((found, rest.transpose()?))
         })?
     };
-    let together = |(found, result): (DrawnFit, FibreInversion)| {
-        let DrawnFit { drawn, mut fit, growth } = found;
+    let together = |(found, (result, rest)): (DrawnFit, (FibreInversion, Option<RestFound>))| {
+        let DrawnFit { drawn, mut fit, growth, .. } = found;
         if grown {
             fit.rod.set_clamp(*result.rod.clamp());
             (fit.error_max, fit.error_rms) = distances(&drawn.curve, &fit.rod, &fit.q);
         }
-        RodInversion { drawn, fit, result, growth }
+        RodInversion { drawn, fit, result, growth, rest }
     };
     Ok(fits.into_iter().zip(results).map(together).collect())
 }

@@ -50,6 +50,11 @@ pub enum RodSceneError {
         /// Of how many.
         of: usize,
     },
+    /// Trees have no second drawing.
+    #[error(
+        "drawn rods that grow from others, and rods or hair beside such, have no `rest`; put them in scenes of their own, or leave `rest` out"
+    )]
+    RestOfTree,
     /// Rods that may touch something.
     #[error("rods with colliders or `self_contact` come to rest by falling: `rest_rods` does that")]
     Contact,
@@ -71,12 +76,13 @@ pub enum RodSceneError {
     },
     /// A fibre goes through a collider.
     #[error(
-        "{name} is {} inside collider {collider} at joint {joint}, {}; move it out, or leave the collider out",
+        "{name} is {} inside collider {collider} at joint {joint}, {}; move it out, make the collider smaller, or leave it out{}",
         length(*.depth),
         match root {
             Some(away) => format!("but begins {} outside: it is not rooted there", length(*away)),
             None => "where it has already come out of it".into(),
-        }
+        },
+        if *.fibres > 1 { format!(" (it is the deepest of {} fibres)", .fibres) } else { String::new() }
     )]
     Inside {
         /// The fibre.
@@ -89,5 +95,7 @@ pub enum RodSceneError {
         depth: f64,
         /// How far its root is outside, where it is not rooted in it \[m\].
         root: Option<f64>,
+        /// Fibres of which that is so; this is the deepest.
+        fibres: usize,
     },
 }

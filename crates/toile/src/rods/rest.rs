@@ -1,7 +1,7 @@
 //! Fibres of a scene that fall until they rest.
 
 use toile_io::{Axes, IntegratorName, Scene, Time};
-use toile_rod::{Assembly, SettleSettings, Settled};
+use toile_rod::{Assembly, RodError, SettleSettings, Settled};
 
 use super::scene::{SceneFibres, scene_fibres};
 use super::{FibreProgress, RodSceneError};
@@ -49,8 +49,18 @@ pub fn rest_rods(
     let SceneFibres { mut assembly, names, notes, .. } = scene_fibres(scene, &time, watch)?;
     (assembly.settings.tolerance, assembly.settings.max_sweeps) = (1e-8, 1000);
     let failed = |source| RodSceneError::Rod { rod: 0, source };
+    let mut left = 0;
+    if scene.colliders.is_empty() && scene.self_contact.is_none() {
+        let of = names.len();
+        let tell = |done: usize| watch(FibreProgress::Judging { done, of });
+        left = assembly.rest_alone(&tell).map_err(|source| match source {
+            RodError::Stopped => RodSceneError::Stopped { done: 0, of },
+            source => failed(source),
+        })?;
+    }
     let falling = |steps: usize, speed: f64| watch(FibreProgress::Falling { steps, speed });
-    let settled = assembly.settle(settings, &falling).map_err(failed)?;
+    let mut settled = assembly.settle(settings, &falling).map_err(failed)?;
+    settled.escapes += left;
     let watching = |part: f64| watch(FibreProgress::Watching { part });
     let drift =
         if drift > 0.0 { assembly.drift_watched(drift, &watching).map_err(failed)? } else { None };

@@ -3,8 +3,10 @@
 use toile_io::{
     LoadedRod, RodTable, Scene, Time, load_colliders, load_drawn, load_rods, scene_gravity,
 };
+use toile_num::words::length;
 use toile_rod::{
-    Assembly, AssemblySettings, ClampMotion, Fibre, Growth, Rod, RodState, StepSettings, Tree, Vec3,
+    Assembly, AssemblySettings, ClampMotion, Crowding, Fibre, Growth, Overlap, Rod, RodState,
+    StepSettings, Tree, Vec3, rooted_within,
 };
 
 use super::drape::branches;
@@ -26,10 +28,11 @@ fn no_nodes(rods: &[LoadedRod], what: &'static str) -> Result<(), RodSceneError>
 pub(super) fn outside(
     assembly: &Assembly,
     name: impl Fn(usize) -> String,
+    allowed: impl Fn(&Fibre) -> f64,
 ) -> Result<(), RodSceneError> {
-    assembly.overlap().map_or(Ok(()), |o| {
-        let (joint, collider, depth, root) = (o.joint, o.collider, o.depth, o.root);
-        Err(RodSceneError::Inside { name: name(o.fibre), joint, collider, depth, root })
+    assembly.overlap_beyond(allowed).map_or(Ok(()), |o| {
+        let Overlap { joint, collider, depth, root, fibres, .. } = o;
+        Err(RodSceneError::Inside { name: name(o.fibre), joint, collider, depth, root, fibres })
     })
 }
 
@@ -46,6 +49,25 @@ pub(super) fn roots_inside(assembly: &Assembly) -> Vec<String> {
     if buried > 0 {
         notes.push(format!(
             "{buried} fibre(s) lie inside a collider from end to end and never touch it: move them out, or make the collider smaller"
+        ));
+    }
+    notes
+}
+
+/// What is to be said of fibres that overlap where they begin.
+fn crowded(found: &Crowding) -> Vec<String> {
+    let mut notes = Vec::new();
+    if found.rooted > 0 {
+        notes.push(format!(
+            "{} pair(s) of fibres have roots closer than they are thick: up to where they part they do not touch",
+            found.rooted
+        ));
+    }
+    if found.pairs > 0 {
+        notes.push(format!(
+            "{} pair(s) overlap at the start, by up to {}: they part slowly; `radius` is half the thickness of a fibre",
+            found.pairs,
+            length(found.deepest)
         ));
     }
     notes
@@ -198,7 +220,7 @@ pub(crate) fn scene_fibres(
     let first = growths.len();
     let fits = fitted(strands, watch)?;
     let rods = natures(&fits, gravity)?;
-    for (DrawnFit { drawn, fit, growth }, rod) in fits.into_iter().zip(rods) {
+    for (DrawnFit { drawn, fit, growth, .. }, rod) in fits.into_iter().zip(rods) {
         growths.push(growth.map(|g| Growth { parent: first + g.parent, ..g }));
         add(drawn.name, rod, fit.q, drawn.radius, drawn.friction);
     }
@@ -222,7 +244,10 @@ pub(crate) fn scene_fibres(
     for (f, loaded) in known.iter().enumerate().filter(|(_, rod)| rod.discrete) {
         assembly = assembly.discrete(f, &loaded.spec).map_err(failed)?;
     }
-    outside(&assembly, |f| names[f].clone())?;
+    // What is hardly inside parts slowly, as roughly as things are drawn.
+    let rough = |f: &Fibre| rooted_within(f.radius, f.rod.length());
+    outside(&assembly, |f| names[f].clone(), rough)?;
     notes.extend(roots_inside(&assembly));
+    notes.extend(crowded(&assembly.part_slowly()));
     Ok(SceneFibres { assembly, names, friction, notes })
 }
