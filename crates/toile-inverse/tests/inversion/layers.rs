@@ -83,7 +83,7 @@ fn layers_that_cross_and_cannot_be_parted_are_not_certified() {
     assert!(!c.certified && c.reason.starts_with("layers pass through each other"), "{}", c.reason);
     assert!(found.crossing.count > 5 && c.penetration.unwrap() > 1e-4, "{:?}", found.crossing);
     assert!((found.crossing.place.x + 0.0069).abs() < 1e-3, "{:?}", found.crossing);
-    assert_eq!(c.target_error_max, Some(0.0));
+    assert!(c.target_error_max.unwrap() < 1e-9, "{:?}", c.target_error_max);
     settings.layers_may_cross = true;
     let allowed = invert(&garment, &settings, |_| true).unwrap();
     assert!(allowed.certificate.certified, "{}", allowed.certificate.reason);
