@@ -47,8 +47,8 @@ class ToileSettings(bpy.types.PropertyGroup):
     friction: bpy.props.FloatProperty(name="Friction", default=0.5, min=0.0)
     gap: bpy.props.FloatProperty(name="Contact distance [m]", default=1e-3, min=1e-6, precision=5)
     contact_tolerance: bpy.props.FloatProperty(
-        name="Touch within [m]", default=5e-4, min=0.0, precision=5,
-        description="vertices at most this much farther than the contact distance touch the body",
+        name="Touch within [m]", default=0.0, min=0.0, precision=5,
+        description="vertices at most this much farther than the contact distance touch the body; 0 chooses from how far off it is drawn",
     )
 
 
@@ -177,7 +177,7 @@ class OBJECT_OT_toile_invert(bpy.types.Operator):
             "shell": shell,
             "bodies": bodies,
             "contact": {"friction": settings.friction, "gap": settings.gap},
-            "invert": {"contact_tolerance": settings.contact_tolerance},
+            "invert": {"contact_tolerance": settings.contact_tolerance} if settings.contact_tolerance > 0.0 else {},
         }
         try:
             found = find(parts)

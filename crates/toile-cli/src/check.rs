@@ -1,5 +1,6 @@
 //! `toile check`: what is wrong with a mesh or a scene, in words.
 
+mod body;
 mod fibres;
 mod findings;
 mod material;
@@ -230,8 +231,9 @@ fn check_scene(path: &Path, report: &mut Report) {
             g.x, g.y, g.z
         ));
     }
-    match loaded_colliders(&scene) {
-        Err(error) => scene_error(&error, report),
+    let colliders = loaded_colliders(&scene);
+    match &colliders {
+        Err(error) => scene_error(error, report),
         Ok(colliders) => {
             for (i, loaded) in colliders.iter().enumerate() {
                 let table = &scene.colliders[i];
@@ -259,7 +261,12 @@ fn check_scene(path: &Path, report: &mut Report) {
         let name = loaded.as_ref().map_or_else(|_| String::new(), |l| format!(" ({})", l.name));
         report.section(format!("Shell {i}{name}"));
         match loaded {
-            Ok(loaded) => shell_findings(&scene, i, &loaded, g.norm(), report),
+            Ok(loaded) => {
+                shell_findings(&scene, i, &loaded, g.norm(), report);
+                let colliders = colliders.as_deref().unwrap_or_default();
+                let placed: Vec<_> = colliders.iter().map(|c| c.collider.at(0.0)).collect();
+                body::findings(&loaded, &placed, report);
+            }
             Err(error) => scene_error(&error, report),
         }
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use toile::geometry::Vec3;
 use toile::inverse::reference::ReferenceSettings;
-use toile::inverse::{InverseSettings, InverseStep, Phase};
+use toile::inverse::{InverseSettings, InverseStep, Inversion, Phase};
 use toile::io::{Scene, load_scene};
 use toile::report::figures::{digits, length};
 use toile::report::picture::Point;
@@ -238,6 +238,95 @@ fn words(step: &InverseStep) -> String {
     }
 }
 
+/// What was and is to be said of layers that pass through each other.
+fn crossing_lines(result: &Inversion) -> Vec<String> {
+    let (parting, now) = (&result.touching.parting, &result.crossing);
+    let mut lines = Vec::new();
+    if parting.crossings > 0 {
+        let deepest = length(parting.deepest);
+        let what = format!(
+            "{} times an edge passed through a face of another layer, by up to {deepest}",
+            parting.crossings
+        );
+        lines.push(match (parting.moved, parting.left) {
+            (0, _) => format!("{what}; they could not be parted"),
+            (moved, 0) => format!(
+                "{what}: parted by moving {moved} vertices {} at most",
+                length(parting.longest_move)
+            ),
+            (moved, left) => format!(
+                "{what}: {moved} vertices were moved by up to {}, {left} crossings are left",
+                length(parting.longest_move)
+            ),
+        });
+    }
+    if now.count > 0 && parting.crossings == 0 {
+        let place = now.place;
+        lines.push(format!(
+            "warning: layers pass through each other, {} times an edge through a face, by up to {}, the deepest at ({:.4}, {:.4}, {:.4}) m; only a table \
+             [self_contact] keeps them apart",
+            now.count,
+            length(now.deepest),
+            place.x,
+            place.y,
+            place.z
+        ));
+    }
+    lines
+}
+
+/// What had to be done to the target before anything was sought: what was taken to touch, and what was moved.
+pub(crate) fn what_was_done(result: &Inversion) -> Vec<String> {
+    let c = &result.certificate;
+    let mut lines = Vec::new();
+    let touching = &result.touching;
+    let sewing = &touching.sewing;
+    if sewing.open > 0 {
+        lines.push(format!(
+            "{} of {} stitches were open, by {} at most: closed by moving vertices {} at most",
+            sewing.open,
+            sewing.stitches,
+            length(sewing.widest),
+            length(sewing.longest_move)
+        ));
+    }
+    if touching.tolerance.is_raised() {
+        let t = &touching.tolerance;
+        let far = t.largest().max(t.of_layers());
+        lines.push(format!(
+            "note: it hovers over what carries it; what is within {} of touching was taken to touch, the least that lets it be carried \
+             (`contact_tolerance` in [invert] sets another)",
+            length(far)
+        ));
+    }
+    if !touching.contacts.is_empty() {
+        lines.push(format!("{} vertices touch colliders", touching.contacts.len()));
+        if touching.pushed_out + touching.drawn_in > 0 {
+            lines.push(format!(
+                "  {} of them were too close and {} hovered; they were moved to the contact distance, by {} at most",
+                touching.pushed_out,
+                touching.drawn_in,
+                length(touching.longest_move)
+            ));
+        }
+    }
+    lines.extend(crossing_lines(result));
+    let evening = &touching.evening;
+    let unfit = format!("{} faces lay upside down, flat on others or had no width", evening.faces);
+    if evening.spread() > 0 {
+        let left = match evening.left {
+            0 => String::new(),
+            left => format!("; {left} are left, remesh there"),
+        };
+        let moved = length(evening.longest_move);
+        lines.push(format!("{unfit}: spread by moving vertices {moved} at most{left}"));
+    } else if evening.faces > 0 {
+        let what = if c.certified { "held as they were drawn" } else { "remesh there" };
+        lines.push(format!("{unfit}: {what}"));
+    }
+    lines
+}
+
 /// What was inverted, how it went and the certificate, for people.
 fn summary(found: &SceneInversion, drift_time: f64, seconds: f64) -> String {
     let (result, c) = (&found.result, &found.result.certificate);
@@ -254,41 +343,7 @@ fn summary(found: &SceneInversion, drift_time: f64, seconds: f64) -> String {
         lines.extend(loaded.notes.iter().map(|note| format!("  note: {note}")));
     }
     lines.extend(found.body_notes.iter().cloned());
-    let touching = &result.touching;
-    let sewing = &touching.sewing;
-    if sewing.open > 0 {
-        lines.push(format!(
-            "{} of {} stitches were open, by {} at most: closed by moving vertices {} at most",
-            sewing.open,
-            sewing.stitches,
-            length(sewing.widest),
-            length(sewing.longest_move)
-        ));
-    }
-    if !touching.contacts.is_empty() {
-        lines.push(format!("{} vertices touch colliders", touching.contacts.len()));
-        if touching.pushed_out + touching.drawn_in > 0 {
-            lines.push(format!(
-                "  {} of them were too close and {} hovered; they were moved to the contact distance, by {} at most",
-                touching.pushed_out,
-                touching.drawn_in,
-                length(touching.longest_move)
-            ));
-        }
-    }
-    let evening = &touching.evening;
-    let unfit = format!("{} faces lay upside down, flat on others or had no width", evening.faces);
-    if evening.spread() > 0 {
-        let left = match evening.left {
-            0 => String::new(),
-            left => format!("; {left} are left, remesh there"),
-        };
-        let moved = length(evening.longest_move);
-        lines.push(format!("{unfit}: spread by moving vertices {moved} at most{left}"));
-    } else if evening.faces > 0 {
-        let what = if c.certified { "held as they were drawn" } else { "remesh there" };
-        lines.push(format!("{unfit}: {what}"));
-    }
+    lines.extend(what_was_done(result));
     let steps = result.history.last().map_or(0, |s| s.steps);
     lines.push(format!("{steps} steps, {seconds:.2} s"));
     lines.push(format!("{}: {}", c.verdict(), c.reason));

@@ -3,10 +3,11 @@
 //! A [`Collider`] is a [`Shape`] with a [`Motion`]; [`Collider::at`] places it in time for queries.
 //! [`collider_contacts`] finds where cloth touches colliders, [`Layers::contacts`] where it touches
 //! itself. [`Layers::earliest_impact`] and [`collider_impacts`] say how far a step can go before
-//! anything passes through anything else; [`penetrations`] lists what already has and [`push_out`]
-//! repairs what can be. Lengths in metres, times in seconds; answers do not depend on threads.
+//! anything passes through anything else; [`penetrations`] lists what already has, [`push_out`]
+//! and [`part_layers`] repair what can be. Lengths in metres, times in seconds; answers do not depend on threads.
 
 mod advance;
+mod apart;
 mod bounds;
 mod bvh;
 mod collider;
@@ -33,6 +34,7 @@ mod surface;
 mod touch;
 mod way;
 
+pub use apart::{Parted, part_layers};
 pub use bounds::Bounds;
 pub use bvh::Bvh;
 pub use collider::{Closest, Collider, PlacedCollider};

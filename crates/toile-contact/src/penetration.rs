@@ -4,7 +4,7 @@ use std::fmt;
 
 use toile_geometry::{Topology, Vec3};
 
-use crate::distance::point_triangle;
+use crate::distance::{point_triangle, segment_segment};
 use crate::layers::{LEAF_BLOCK, LayerPair, Layers, Span};
 use crate::predicate::{orientation, passes_through};
 use crate::side::face_normal;
@@ -56,7 +56,7 @@ pub enum Intrusion {
 pub struct Penetration {
     /// What is inside what.
     pub what: Intrusion,
-    /// How deep \[m\]; for an edge through a face the way of its nearer end back to the plane.
+    /// How deep \[m\]; for an edge through a face the way of its nearer end back to the plane, or off the face if that is shorter.
     pub depth: f64,
     /// Where \[m\].
     pub place: Vec3,
@@ -165,8 +165,13 @@ impl Layers {
         let n = face_normal(&self.topology, x, face);
         let (dp, dq) = (n.dot(&(p - corners[0])).abs(), n.dot(&(q - corners[0])).abs());
         let place = if dp + dq > 0.0 { p + (q - p) * (dp / (dp + dq)) } else { p };
+        // Back out by an end, or off over a side of the face.
+        let [a, b, c] = corners;
+        let sides = [[a, b], [b, c], [c, a]];
+        let aside = |side: &[Vec3; 2]| segment_segment(&[p, q], side, 0.0).distance_squared.sqrt();
+        let depth = sides.iter().map(aside).fold(dp.min(dq), f64::min);
         let what = Intrusion::EdgeThroughFace { edge, face };
-        Some(Penetration { what, depth: dp.min(dq), place })
+        Some(Penetration { what, depth, place })
     }
 
     fn vertex_on_face(&self, x: &[Vec3], vertex: u32, face: u32) -> Option<Penetration> {

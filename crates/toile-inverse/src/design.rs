@@ -8,11 +8,13 @@ use toile_sim::Certificate;
 
 use crate::diagnosis::{explain, flattest, rounding};
 use crate::exact::{Exact, NEWTON, Press};
-use crate::held::{between_vertices, check_held, close_layers, friction_needed, layers_touching};
-use crate::judge::{CERTIFIED_DRIFT, Judged, distances, judge, made_as_drawn};
+use crate::held::{between_vertices, close_layers, friction_needed};
+use crate::hover::hanging_on;
+use crate::judge::{CERTIFIED_DRIFT, Crossing, Judged, distances, judge, made_as_drawn};
 use crate::nearest::{Found, Ground, Start, Watch};
 use crate::reach::{Reached, Show};
 use crate::settle::Carrying;
+use crate::stickier::friction_that_holds;
 use crate::touch::{prepare, spread};
 use crate::{Diagnosis, Garment, InverseError, TargetContact, Touching};
 
@@ -26,9 +28,9 @@ const HOPELESS: f64 = 1e5;
 /// Settings of an inversion.
 #[derive(Clone, Copy, Debug)]
 pub struct InverseSettings {
-    /// Vertices that are at most this much farther from a collider than its gap touch it \[m\]. Default 0.5 mm: drawn
-    /// garments hover by about that much.
-    pub contact_tolerance: f64,
+    /// Vertices that are at most this much farther from a collider than its gap touch it \[m\]. None, the default, is 0.5 mm, or for a
+    /// piece that was drawn farther off its body the least that lets it be carried, up to 0.5 % of the size and 5 mm.
+    pub contact_tolerance: Option<f64>,
     /// Stitches open by at most this much in the target are closed \[m\]. Default 5 mm: simulated garments keep the two sides of a seam
     /// that far apart.
     pub seam_tolerance: f64,
@@ -43,18 +45,21 @@ pub struct InverseSettings {
     pub drift_time: f64,
     /// Whether to drape the target as its own rest shape for comparison. Default yes.
     pub naive_sag: bool,
+    /// Whether a result in which layers pass through each other may be certified, where layers touch each other at all. Default no.
+    pub layers_may_cross: bool,
 }
 
 impl Default for InverseSettings {
     fn default() -> Self {
         Self {
-            contact_tolerance: 5e-4,
+            contact_tolerance: None,
             seam_tolerance: 5e-3,
             cone_part: 0.975,
             max_steps: 200,
             target_tolerance: 1e-9,
             drift_time: 1.0,
             naive_sag: true,
+            layers_may_cross: false,
         }
     }
 }
@@ -85,10 +90,11 @@ impl InverseStep {
     }
 }
 
-/// Parts of the time after which ways to a result are to end: balancing a target with faces that no cloth can have, balancing the target under all of its weight in one go, bringing stiffer
+/// Parts of the time after which ways to a result are to end: balancing a target with faces that no cloth can have, balancing the target under all of its weight in one go, asking for more friction, bringing stiffer
 /// cloth to its softness, holding a part of its weight, following it under the full weight, reaching it that way, coming to rest anywhere near it, getting nearer, judging what was found.
 const AS_DRAWN: f64 = 0.25;
 const AT_ONCE: f64 = 0.7;
+const STICK: f64 = 0.15;
 pub(crate) const HOLD: f64 = 0.42;
 pub(crate) const SOFTEN: f64 = 0.3;
 pub(crate) const FOLLOW: f64 = 0.5;
@@ -153,6 +159,8 @@ pub struct Inversion {
     pub unheld: Option<Vec<f64>>,
     /// Whether the result is where the garment came to rest when it was let go, because no rest shape was found that holds the target.
     pub settled: bool,
+    /// Where layers of the equilibrium pass through each other.
+    pub crossing: Crossing,
     /// One entry per step.
     pub history: Vec<InverseStep>,
     /// Whether the observer ended a part of the search.
@@ -193,7 +201,7 @@ pub fn invert_shown(
         {
             return Ok(found);
         }
-        spread(&mut touched, &mut touching, garment, settings, size)?;
+        spread(&mut touched, &mut touching, garment, size)?;
     }
     let drawn = Drawn { target: &target, touched, touching };
     let found = seek(garment, settings, drawn, Effort::Whole, &mut observe, &mut show)?;
@@ -220,21 +228,23 @@ enum Effort {
 fn seek(
     garment: &Garment,
     settings: &InverseSettings,
-    Drawn { target, mut touched, touching }: Drawn<'_>,
+    Drawn { target, mut touched, mut touching }: Drawn<'_>,
     effort: Effort,
     observe: &mut dyn FnMut(&InverseStep) -> bool,
     show: &mut Show<'_>,
 ) -> Result<Option<Inversion>, InverseError> {
     let once = effort == Effort::Once;
     let (pinned, size) = (garment.pinned(), extent(target));
-    let mut layers = layers_touching(garment, &touched, settings)?;
-    let hung = check_held(garment, &touched, &pinned, &touching, &layers, settings)?;
+    let (mut layers, hung) = hanging_on(garment, &touched, &pinned, &mut touching)?;
     if hung {
-        layers = close_layers(garment, &mut touched, &pinned, &touching, settings)?;
+        layers = close_layers(garment, &mut touched, &pinned, &touching)?;
     }
     // What hangs on other layers is carried by what carries those.
-    let least_friction =
-        if hung { None } else { friction_needed(garment, &touched, &pinned, &touching)? };
+    let least_friction = if hung {
+        None
+    } else {
+        friction_needed(garment, &touched, &touching, settings.cone_part)?
+    };
     let carried = least_friction.is_none();
     let (_, nodes) = garment.model(&touched, &touched)?;
     let mut edges = Vec::new();
@@ -277,7 +287,7 @@ fn seek(
     let mut exact = search(garment)?;
     let (mut within, mut refused, mut stuck) = (0.0, f64::INFINITY, false);
     let mut found = None;
-    let mut bending_factor = None;
+    let (mut bending_factor, mut held_friction) = (None, None);
     let sticky = pressed.iter().all(|c| c.friction > 0.0);
     let mut starts = Vec::new();
     let mut unheld = None;
@@ -308,6 +318,23 @@ fn seek(
         at_once.set(0);
         if once && !holds {
             return Ok(None);
+        }
+        if !holds {
+            otherwise.set(STICK);
+            let mut with = |other: &Garment| -> Result<Option<bool>, InverseError> {
+                let pressed: Vec<Press> = contacts.iter().map(|c| Press::of(c, other)).collect();
+                let model = garment.held_model(&touched, &touched, &several, 0.0)?;
+                let seams = garment.seams();
+                let mut trial = Exact::new(model, &pressed, &seams, &edges, settings.cone_part)?;
+                trial.steps = exact.steps;
+                let held = trial.at_once(&mut seen)?;
+                exact.steps = trial.steps;
+                Ok((held || ended.get() != STICK).then_some(held))
+            };
+            held_friction = friction_that_holds(garment, &mut with)?;
+            if ended.get() == STICK {
+                ended.set(0.0); // that was a question beside the search
+            }
         }
         if !holds {
             otherwise.set(SOFTEN);
@@ -361,7 +388,8 @@ fn seek(
             if once {
                 // A simulated second only for what is worth it.
                 let still = InverseSettings { drift_time: 0.0, ..*settings };
-                if !hold(&exact, &still, &mut watch)?.0.certificate.certified {
+                let tried = hold(&exact, &still, &mut watch)?.0;
+                if !tried.certificate.certified && !tried.but_for_crossing {
                     return Ok(None);
                 }
             }
@@ -384,7 +412,8 @@ fn seek(
     drop(exact);
 
     // Else the nearest equilibrium that is found.
-    if found.as_ref().is_none_or(|f| !f.judged.certificate.certified) {
+    let done = |f: &Found| f.judged.certificate.certified || f.judged.but_for_crossing;
+    if !found.as_ref().is_some_and(done) {
         if once {
             return Ok(None);
         }
@@ -427,6 +456,7 @@ fn seek(
         weight_refused: (within < 1.0 && refused.is_finite()).then_some(refused),
         stiffness_factor: if within > 0.0 { 1.0 / within } else { f64::INFINITY },
         bending_factor,
+        held_friction: held_friction.filter(|_| within < 1.0),
         sliver: if rounding(&judged.certificate) || stuck && within <= 0.0 {
             flattest(garment, &rest)
         } else {
@@ -434,6 +464,7 @@ fn seek(
         },
     };
     explain(&mut judged.certificate, &diagnosis, garment, &touching, size);
+    judged.count_layers(garment);
     let interrupted = ended.get() > 0.0;
     if interrupted && !(judged.certificate.certified && within >= 1.0 && !settled) {
         let reason = &mut judged.certificate.reason;
@@ -467,6 +498,7 @@ fn seek(
         diagnosis,
         unheld,
         settled,
+        crossing: judged.crossing,
         history,
         interrupted,
     }))
@@ -480,7 +512,13 @@ fn check(settings: &InverseSettings) -> Result<(), InverseError> {
             Err(InverseError::BadSetting { what, value, must })
         }
     };
-    within("contact_tolerance", settings.contact_tolerance, 0.0, 1e3, "a length ≥ 0 [m]")?;
+    within(
+        "contact_tolerance",
+        settings.contact_tolerance.unwrap_or(0.0),
+        0.0,
+        1e3,
+        "a length ≥ 0 [m]",
+    )?;
     within("seam_tolerance", settings.seam_tolerance, 0.0, 1e3, "a length ≥ 0 [m]")?;
     within("cone_part", settings.cone_part, 1e-3, 1.0, "above 0 and at most 1")?;
     within("drift_time", settings.drift_time, 0.0, 1e4, "a time ≥ 0 [s]")?;

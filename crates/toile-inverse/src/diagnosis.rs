@@ -22,6 +22,8 @@ pub struct Diagnosis {
     /// Least factor on the stiffness against bending alone with which the target was held on the way from stiffer cloth; 1 where it was found that way,
     /// none where no such cloth was tried or held.
     pub bending_factor: Option<f64>,
+    /// Friction (as above) with which the cloth as it is was held where it was drawn, to 3 %; none where that is more than 1, or was not tried.
+    pub held_friction: Option<f64>,
     /// Where the forces balance but for the last digits: the flattest face of the rest shape (all shells numbered through) and its
     /// altitude \[m\].
     pub sliver: Option<(usize, f64)>,
@@ -87,9 +89,16 @@ pub(crate) fn explain(
             };
             let carried = percent(diagnosis.weight_fraction);
             let soft = diagnosis.sliver.is_none() && diagnosis.weight_fraction < 1.0;
+            let mut with = "";
+            if let Some(held) = diagnosis.held_friction {
+                words.push(format!(
+                    "too slippery: this cloth is held where it was drawn with a friction of {held:.3} instead of {friction:.3}"
+                ));
+                with = "with the friction there is ";
+            }
             if soft && diagnosis.weight_fraction > 0.0 {
                 words.push(format!(
-                    "too soft or too heavy: {carried} of the weight was carried within 1 % of the size from the target; make \
+                    "{with}too soft or too heavy: {carried} of the weight was carried within 1 % of the size from the target; make \
                      it {:.1} times stiffer or lighter (where it asks too much: unheld_force in maps.ply)",
                     diagnosis.stiffness_factor
                 ));
@@ -100,14 +109,14 @@ pub(crate) fn explain(
                     factor => format!("more than {factor:.1} times "),
                 };
                 words.push(format!(
-                    "too soft or too heavy: {} of the weight was not carried within 1 % of the size from the target, nor was any part \
+                    "{with}too soft or too heavy: {} of the weight was not carried within 1 % of the size from the target, nor was any part \
                      found that is; make it {much}stiffer or lighter (where it asks too much: unheld_force in maps.ply)",
                     percent(refused),
                 ));
             } else if soft {
-                words.push(
-                    "too soft or too heavy: no part of the weight was carried within 1 % of the size from the target".into(),
-                );
+                words.push(format!(
+                    "{with}too soft or too heavy: no part of the weight was carried within 1 % of the size from the target"
+                ));
             }
         }
     }

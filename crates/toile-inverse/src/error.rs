@@ -30,6 +30,20 @@ pub enum InverseError {
         /// Sizes of the target and of all colliders \[m\]; infinite for planes.
         sizes: [f64; 2],
     },
+    /// The target is so deep inside a collider that pushing it out would make something else of it.
+    #[error(
+        "{count} vertices are inside a collider, one by {}, which is {:.0} % of the target's size: it does not lie on this body; do both files have the same \
+         axis up, and are they in one place?{}",
+        length(*.deepest), 100.0 * .deepest / .sizes[0], other_unit(.sizes)
+    )]
+    Inside {
+        /// How many vertices are inside.
+        count: usize,
+        /// How deep the deepest is \[m\].
+        deepest: f64,
+        /// Sizes of the target and of all colliders \[m\]; infinite for planes.
+        sizes: [f64; 2],
+    },
     /// The target is not sewn.
     #[error(
         "{count} stitches are open in the target, the one of vertex {vertex} by {}, more than {}: the target must \

@@ -191,11 +191,13 @@ pub fn drawn_top(vertices: usize, noise: f64, seed: u64) -> Heap {
     heap
 }
 
-/// Two skirts over each other, the outer one `apart` from the inner \[m\], in one file.
+/// Two skirts over each other, the outer one `apart` from the inner \[m\] and a fifth shorter, in one file. Their vertices are elsewhere, so that chords cross.
 pub fn layered_skirt(vertices: usize, off: f64, apart: f64) -> Heap {
     let mut heap = one_piece(vertices / 2, off);
     let rows = ((vertices as f64 / 4.0).sqrt() as usize).max(4) + 1;
-    heap.grid(rows, 2 * rows + 1, true, |s, t| skirt_point(s, TAU * (t + 0.003), 0.4, off + apart));
+    heap.grid(rows, 2 * rows + 1, true, |s, t| {
+        skirt_point(0.8 * s, TAU * (t + 0.003), 0.5, off + apart)
+    });
     heap
 }
 

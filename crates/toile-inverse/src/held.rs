@@ -8,7 +8,7 @@ use crate::design::extent;
 use crate::diagnosis::friction_of;
 use crate::feasible::{self, Support};
 use crate::touch::nearest;
-use crate::{Garment, InverseError, InverseSettings, Touching};
+use crate::{Garment, InverseError, Touching};
 
 /// How near edges and faces are to lying on a collider where they do, in units of its gap.
 const LYING: f64 = 0.01;
@@ -18,18 +18,57 @@ const CAREFUL: f64 = 0.3;
 const CLOSED: f64 = 1e-3;
 
 /// One of so many vertices on a collider is enough to be held by, as a garment is that is drawn a little off its body.
-const ENOUGH: usize = 20;
+pub(crate) const ENOUGH: usize = 20;
 
-/// Where layers of the target touch each other.
-pub(crate) fn layers_touching(
+/// Cloth that hangs together.
+pub(crate) struct Piece {
+    pub(crate) vertices: Vec<u32>,
+    /// Mass \[kg\] and its centre \[m\].
+    pub(crate) mass: f64,
+    pub(crate) centre: Vec3,
+    /// Whether one of its vertices is pinned.
+    pub(crate) pinned: bool,
+}
+
+/// The pieces of a garment, sewn panels together.
+pub(crate) fn pieces(garment: &Garment, positions: &[Vec3]) -> Result<Vec<Piece>, InverseError> {
+    let components = garment.topology()?.components();
+    let none = || Piece { vertices: Vec::new(), mass: 0.0, centre: Vec3::zeros(), pinned: false };
+    let mut pieces: Vec<Piece> = (0..components.count).map(|_| none()).collect();
+    for (v, pinned) in garment.pinned().into_iter().enumerate() {
+        if let Some(k) = components.of_vertex[v] {
+            pieces[k as usize].vertices.push(v as u32);
+            pieces[k as usize].pinned |= pinned;
+        }
+    }
+    let mut base = 0;
+    for shell in &garment.shells {
+        for face in shell.topology.faces() {
+            let [a, b, c] = face.map(|v| positions[base + v as usize]);
+            let m = 0.5 * shell.areal_density * (b - a).cross(&(c - a)).norm();
+            if let Some(k) = components.of_vertex[base + face[0] as usize] {
+                pieces[k as usize].mass += m;
+                pieces[k as usize].centre += (a + b + c) * (m / 3.0);
+            }
+        }
+        base += shell.positions.len();
+    }
+    for piece in pieces.iter_mut().filter(|p| p.mass > 0.0) {
+        piece.centre /= piece.mass;
+    }
+    Ok(pieces)
+}
+
+/// Where layers of the target are within `tolerance` \[m\] of touching each other.
+pub(crate) fn layers_within(
     garment: &Garment,
     positions: &[Vec3],
-    settings: &InverseSettings,
+    tolerance: f64,
 ) -> Result<Vec<Contact>, InverseError> {
     let mut found = Vec::new();
     if garment.self_contact.is_some() {
         let mut around = garment.surroundings(positions, positions)?;
-        around.contacts(positions, 0.0, &Reach::of(settings.contact_tolerance), &mut found)?;
+        around.contacts(positions, 0.0, &Reach::of(tolerance), &mut found)?;
         found.retain(|c| c.key.between_layers());
     }
     Ok(found)
@@ -42,7 +81,6 @@ pub(crate) fn check_held(
     pinned: &[bool],
     touching: &Touching,
     layers: &[Contact],
-    settings: &InverseSettings,
 ) -> Result<bool, InverseError> {
     let components = garment.topology()?.components();
     let mut held = vec![false; components.count];
@@ -81,7 +119,7 @@ pub(crate) fn check_held(
     Err(InverseError::Unheld {
         vertex: (0..positions.len()).find(of).unwrap_or(0),
         size: size[c],
-        reach: gap + settings.contact_tolerance,
+        reach: gap + touching.tolerance.largest(),
         nearest: away.first().map_or(f64::INFINITY, |(_, distance)| *distance),
         enough: away.get(away.len() / ENOUGH).map_or(f64::INFINITY, |(gap, _)| *gap),
         sizes: [extent(positions), size_of(&placed)],
@@ -89,7 +127,7 @@ pub(crate) fn check_held(
 }
 
 /// Diagonal of the box around all colliders \[m\]; infinite where one has no end.
-fn size_of(placed: &[PlacedCollider<'_>]) -> f64 {
+pub(crate) fn size_of(placed: &[PlacedCollider<'_>]) -> f64 {
     let all = placed.iter().fold(Bounds::EMPTY, |all, c| all.join(&c.bounds()));
     let squares = (0..3).map(|k| (all.high[k] - all.low[k]).max(0.0).powi(2));
     squares.sum::<f64>().sqrt()
@@ -122,16 +160,16 @@ pub(crate) fn close_layers(
     positions: &mut [Vec3],
     pinned: &[bool],
     touching: &Touching,
-    settings: &InverseSettings,
 ) -> Result<Vec<Contact>, InverseError> {
+    let tolerance = touching.tolerance.layers;
     let mut still = pinned.to_vec();
     for contact in &touching.contacts {
         still[contact.vertex as usize] = true;
     }
-    let mut layers = layers_touching(garment, positions, settings)?;
+    let mut layers = layers_within(garment, positions, tolerance)?;
     for _ in 0..CLOSING {
         let worst = layers.iter().map(|c| c.gap.abs()).fold(0.0, f64::max);
-        if worst <= CLOSED * settings.contact_tolerance {
+        if worst <= CLOSED * tolerance {
             break;
         }
         for c in &layers {
@@ -144,55 +182,34 @@ pub(crate) fn close_layers(
                 }
             }
         }
-        layers = layers_touching(garment, positions, settings)?;
+        layers = layers_within(garment, positions, tolerance)?;
     }
     Ok(layers)
 }
 
-/// Least friction with which the contacts of every piece without pins could balance its weight; `None` when it is there.
+/// Least friction of which a `part` lets the contacts of every piece without pins balance its weight; `None` when it is there.
 pub(crate) fn friction_needed(
     garment: &Garment,
     positions: &[Vec3],
-    pinned: &[bool],
     touching: &Touching,
+    part: f64,
 ) -> Result<Option<f64>, InverseError> {
-    let components = garment.topology()?.components();
-    let mut mass = vec![0.0; components.count];
-    let mut moment = vec![Vec3::zeros(); components.count];
-    let mut free = vec![true; components.count];
-    let mut base = 0;
-    for shell in &garment.shells {
-        for face in shell.topology.faces() {
-            let [a, b, c] = face.map(|v| positions[base + v as usize]);
-            let m = 0.5 * shell.areal_density * (b - a).cross(&(c - a)).norm();
-            if let Some(k) = components.of_vertex[base + face[0] as usize] {
-                mass[k as usize] += m;
-                moment[k as usize] += (a + b + c) * (m / 3.0);
-            }
-        }
-        base += shell.positions.len();
-    }
-    for (v, pinned) in pinned.iter().enumerate() {
-        if let (true, Some(k)) = (pinned, components.of_vertex[v]) {
-            free[k as usize] = false;
-        }
-    }
     let most = friction_of(garment);
+    // What forces may use of it.
     let base = if most > 0.0 { most } else { 1.0 };
     let mut worst: Option<f64> = None;
-    for k in (0..components.count).filter(|&k| free[k] && mass[k] > 0.0) {
+    for piece in pieces(garment, positions)?.iter().filter(|p| !p.pinned && p.mass > 0.0) {
         let supports: Vec<Support> = touching
             .contacts
             .iter()
-            .filter(|c| components.of_vertex[c.vertex as usize] == Some(k as u32))
+            .filter(|c| piece.vertices.binary_search(&c.vertex).is_ok())
             .map(|c| Support {
                 point: positions[c.vertex as usize],
                 normal: c.normal,
-                friction: if most > 0.0 { c.friction } else { base },
+                friction: part * if most > 0.0 { c.friction } else { base },
             })
             .collect();
-        let weight = garment.gravity * mass[k];
-        let centre = moment[k] / mass[k];
+        let (weight, centre) = (garment.gravity * piece.mass, piece.centre);
         if most > 0.0 && feasible::can_carry(&supports, &weight, &centre, 1.0) {
             continue;
         }

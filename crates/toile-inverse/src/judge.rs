@@ -1,6 +1,6 @@
 //! The judgement: whether what was found is an equilibrium, in figures.
 
-use toile_contact::PlacedCollider;
+use toile_contact::{Layers, PlacedCollider};
 use toile_geometry::Vec3;
 use toile_num::words::length;
 use toile_sim::dynamics::{Simulator, Surroundings};
@@ -22,6 +22,41 @@ pub(crate) struct Judged {
     pub(crate) certificate: Certificate,
     /// Force left at each vertex \[N\].
     pub(crate) residual: Vec<f64>,
+    /// Layers that pass through each other.
+    pub(crate) crossing: Crossing,
+    /// Whether that is all that keeps it from being certified.
+    pub(crate) but_for_crossing: bool,
+}
+
+impl Judged {
+    /// Counts layers that are inside each other as penetrations, where they mind.
+    pub(crate) fn count_layers(&mut self, garment: &Garment) {
+        if garment.self_contact.is_some() {
+            let depth = self.certificate.penetration.unwrap_or(0.0);
+            self.certificate.penetration = Some(depth.max(self.crossing.deepest));
+        }
+    }
+}
+
+/// Where layers of a shape pass through each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Crossing {
+    /// Edges that pass through faces.
+    pub count: usize,
+    /// By how much the deepest does \[m\].
+    pub deepest: f64,
+    /// Where that is \[m\].
+    pub place: Vec3,
+}
+
+impl Crossing {
+    fn of(garment: &Garment, positions: &[Vec3]) -> Result<Self, InverseError> {
+        let topology = garment.topology()?;
+        let found = Layers::new(&topology, positions)?.crossings(positions)?;
+        let worst = found.iter().max_by(|a, b| a.depth.total_cmp(&b.depth));
+        let (deepest, place) = worst.map_or((0.0, Vec3::zeros()), |p| (p.depth, p.place));
+        Ok(Self { count: found.len(), deepest, place })
+    }
 }
 
 /// Drift up to which a result is certified, relative to its size.
@@ -48,7 +83,7 @@ pub(crate) fn judge(
 ) -> Result<Judged, InverseError> {
     let size = extent(target);
     let steps = if relaxed { NEWTON_STEPS } else { 0 };
-    let Judged { equilibrium: positions, contacts, mut certificate, residual } =
+    let Balanced { equilibrium: positions, contacts, mut certificate, residual } =
         balance(garment, rest, shape, contacts, steps, observe)?;
     certificate.size = size;
     if !contacts.is_empty() {
@@ -62,7 +97,11 @@ pub(crate) fn judge(
     let (max, rms) = distances(&positions, target);
     certificate.target_error_max = Some(max);
     certificate.target_error_rms = Some(rms);
+    let crossing = Crossing::of(garment, &positions)?;
+    let crosses =
+        crossing.count > 0 && garment.self_contact.is_some() && !settings.layers_may_cross;
     let sound = certificate.certified
+        && !crosses
         && certificate.cone_gap.is_none_or(|g| g <= CERTIFIED_RESIDUAL)
         && certificate.penetration.is_none_or(|p| p <= 0.0);
     if sound && settings.drift_time > 0.0 {
@@ -72,7 +111,41 @@ pub(crate) fn judge(
         certificate.drift = moved.map(|m| m / size);
     }
     verdict(&mut certificate, garment, &contacts, settings.drift_time);
-    Ok(Judged { equilibrium: positions, contacts, certificate, residual })
+    let but_for_crossing = crosses && certificate.certified;
+    if crosses {
+        tell_crossing(&mut certificate, &crossing);
+    }
+    Ok(Judged {
+        equilibrium: positions,
+        contacts,
+        certificate,
+        residual,
+        crossing,
+        but_for_crossing,
+    })
+}
+
+/// Says that layers pass through each other, which no cloth can.
+fn tell_crossing(c: &mut Certificate, crossing: &Crossing) {
+    let Crossing { count, deepest, place } = crossing;
+    let words = format!(
+        "layers pass through each other: {count} times an edge through a face, by up to {}, the deepest at ({:.4}, {:.4}, {:.4}) m; move \
+         them apart there, or allow it by `layers_may_cross` in [invert]",
+        length(*deepest),
+        place.x,
+        place.y,
+        place.z
+    );
+    c.reason = if c.certified { words } else { format!("{words}; {}", c.reason) };
+    c.certified = false;
+}
+
+/// What comes out of [`balance`].
+struct Balanced {
+    equilibrium: Vec<Vec3>,
+    contacts: Vec<Carrying>,
+    certificate: Certificate,
+    residual: Vec<f64>,
 }
 
 /// The last digits: rest shape and start are now what the files will say. Contacts that would have to pull are let go, vertices that
@@ -84,7 +157,7 @@ fn balance(
     mut contacts: Vec<Carrying>,
     max_steps: usize,
     observe: &mut dyn FnMut(Phase, f64, f64) -> bool,
-) -> Result<Judged, InverseError> {
+) -> Result<Balanced, InverseError> {
     let newton = NewtonSettings { tolerance: 1e-10, max_steps, ..NewtonSettings::default() };
     let pinned = garment.pinned();
     // What is sewn to others rests where they do: held twice, its thread would be stretched.
@@ -120,7 +193,7 @@ fn balance(
             let i = model.unknown(*node);
             Vec3::from_column_slice(&gradient[i..i + 3]).norm()
         };
-        let done = Judged {
+        let done = Balanced {
             equilibrium: positions.clone(),
             contacts: contacts.clone(),
             certificate: found.certificate,

@@ -15,6 +15,7 @@ pub mod found;
 pub mod gallery;
 mod garment;
 mod held;
+mod hover;
 mod judge;
 mod kkt;
 mod nearest;
@@ -23,6 +24,7 @@ pub mod reference;
 mod search;
 mod settle;
 mod slide;
+mod stickier;
 mod touch;
 
 pub use adjoint::{Adjoint, Pullback};
@@ -32,4 +34,6 @@ pub use design::{
 pub use diagnosis::Diagnosis;
 pub use error::InverseError;
 pub use garment::{Garment, LayerContact};
-pub use touch::{Evening, Sewing, TargetContact, Touching};
+pub use hover::Tolerance;
+pub use judge::Crossing;
+pub use touch::{Evening, Parting, Sewing, TargetContact, Touching};

@@ -386,6 +386,8 @@ mod tests {
                     reason: String::new(),
                 },
                 residual: Vec::new(),
+                crossing: crate::Crossing::default(),
+                but_for_crossing: false,
             },
             settled: false,
         };

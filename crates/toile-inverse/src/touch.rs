@@ -1,9 +1,11 @@
 //! Where the target touches: contacts from colliders, small gaps and penetrations closed.
 
-use toile_contact::{Collider, PlacedCollider};
+use toile_contact::{Collider, Layers, PlacedCollider, part_layers};
 use toile_geometry::{Vec3, even_out, unfit_faces};
 use toile_sim::{close_seams, tied_vertices};
 
+use crate::held::size_of;
+use crate::hover::Tolerance;
 use crate::judge::distances;
 use crate::{Garment, InverseError, InverseSettings};
 
@@ -35,10 +37,29 @@ pub struct Touching {
     pub longest_move: f64,
     /// The deepest point of the target inside a collider \[m\].
     pub deepest: f64,
+    /// What counted as touching.
+    pub tolerance: Tolerance,
     /// What was done to the seams before.
     pub sewing: Sewing,
+    /// What was done to layers that were drawn through each other.
+    pub parting: Parting,
     /// What was done to faces that no cloth can have.
     pub evening: Evening,
+}
+
+/// Layers of a target that pass through each other, and what had to be moved to part them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Parting {
+    /// Edges that passed through faces.
+    pub crossings: usize,
+    /// By how much the deepest did \[m\].
+    pub deepest: f64,
+    /// Those that still do.
+    pub left: usize,
+    /// Vertices that were moved.
+    pub moved: usize,
+    /// The longest of these moves \[m\].
+    pub longest_move: f64,
 }
 
 /// The seams of a target, and what had to be moved to close them.
@@ -77,6 +98,9 @@ const SLENDER: f64 = 0.01;
 /// Times that such faces are spread at most; the more often, the farther around.
 const SPREADING: usize = 40;
 
+/// Depth inside a collider at which a target is not drawn on it, in units of the size; drawn garments are inside by up to 4 %.
+const TOO_DEEP: f64 = 0.07;
+
 /// Closes the seams of the target, in `positions`, and moves what nearly touches to where it touches; faces that cannot be cloth then are counted.
 pub(crate) fn prepare(
     positions: &mut [Vec3],
@@ -86,11 +110,57 @@ pub(crate) fn prepare(
 ) -> Result<Touching, InverseError> {
     let pinned = garment.pinned();
     let sewing = sew(positions, garment, &pinned, settings.seam_tolerance)?;
-    let mut touching = close(positions, garment, settings, size, &pinned);
+    let tolerance = Tolerance::of_target(positions, garment, settings, size)?;
+    let mut touching = close(positions, garment, &tolerance, size, &pinned);
+    if touching.deepest > TOO_DEEP * size {
+        let count = touching.pushed_out;
+        let placed: Vec<PlacedCollider<'_>> = garment.colliders.iter().map(|c| c.at(0.0)).collect();
+        let sizes = [size, size_of(&placed)];
+        return Err(InverseError::Inside { count, deepest: touching.deepest, sizes });
+    }
+    part(positions, garment, &tolerance, size, &pinned, &mut touching)?;
     let faces = unfit_faces(positions, &garment.topology()?, SLENDER).len();
     touching.sewing = sewing;
+    touching.tolerance = tolerance;
     touching.evening = Evening { faces, left: faces, longest_move: 0.0 };
     Ok(touching)
+}
+
+/// Distance to which layers that cross are parted, in units of their thickness: what is nearer than that may stay, and
+/// what carries is closed later.
+const APART: f64 = 0.2;
+/// Longest move that parts layers, in units of the size.
+const LONGEST_PARTING: f64 = 0.02;
+
+/// Parts layers that were drawn through each other, where they mind.
+fn part(
+    positions: &mut [Vec3],
+    garment: &Garment,
+    tolerance: &Tolerance,
+    size: f64,
+    pinned: &[bool],
+    touching: &mut Touching,
+) -> Result<(), InverseError> {
+    let Some(own) = garment.self_contact else { return Ok(()) };
+    let mut still = pinned.to_vec();
+    touching.contacts.iter().for_each(|c| still[c.vertex as usize] = true);
+    let placed: Vec<PlacedCollider<'_>> = garment.colliders.iter().map(|c| c.at(0.0)).collect();
+    let topology = garment.topology()?;
+    let (distance, most) = (APART * own.thickness, LONGEST_PARTING * size);
+    let parted = part_layers(positions, &topology, &placed, distance, most, |v| !still[v])?;
+    touching.parting = Parting {
+        crossings: parted.found.len(),
+        deepest: parted.deepest(),
+        left: parted.left.len(),
+        moved: parted.moved,
+        longest_move: parted.longest,
+    };
+    if parted.moved > 0 {
+        let again = close(positions, garment, tolerance, size, pinned);
+        touching.contacts = keep_gaps(again.contacts, &touching.contacts);
+        touching.parting.left = Layers::new(&topology, positions)?.crossings(positions)?.len();
+    }
+    Ok(())
 }
 
 /// Spreads faces of a prepared target that cannot be cloth, as far as that goes.
@@ -98,7 +168,6 @@ pub(crate) fn spread(
     positions: &mut [Vec3],
     touching: &mut Touching,
     garment: &Garment,
-    settings: &InverseSettings,
     size: f64,
 ) -> Result<(), InverseError> {
     let pinned = garment.pinned();
@@ -111,7 +180,7 @@ pub(crate) fn spread(
             break;
         }
         even_out(&mut trial, &topology, &unfit, round / 8, |v| !pinned[v]);
-        let again = close(&mut trial, garment, settings, size, &pinned);
+        let again = close(&mut trial, garment, &touching.tolerance, size, &pinned);
         unfit = unfit_faces(&trial, &topology, SLENDER);
         if unfit.len() < touching.evening.left {
             touching.evening.left = unfit.len();
@@ -128,7 +197,7 @@ pub(crate) fn spread(
 fn close(
     positions: &mut [Vec3],
     garment: &Garment,
-    settings: &InverseSettings,
+    tolerance: &Tolerance,
     size: f64,
     pinned: &[bool],
 ) -> Touching {
@@ -136,8 +205,7 @@ fn close(
     // A vertex that is sewn to others rests where they do.
     let tied = tied_vertices(positions.len(), &seams);
     let may_touch = |v: usize| !pinned[v] && !tied[v];
-    let tolerance = settings.contact_tolerance;
-    let touching = touch(positions, &garment.colliders, tolerance, size, may_touch);
+    let touching = touch(positions, &garment.colliders, |v| tolerance.of(v), size, may_touch);
     if !seams.is_empty() {
         // Where the other side was moved onto a collider, this one follows.
         let mut still = pinned.to_vec();
@@ -194,13 +262,13 @@ fn keep_gaps(mut now: Vec<TargetContact>, first: &[TargetContact]) -> Vec<Target
 /// Moves shorter than this part of the size are rounding and left out.
 const ROUNDING: f64 = 1e-12;
 
-/// Finds the vertices within `tolerance` \[m\] of touching and moves them to where they touch.
+/// Finds the vertices within their `tolerance` \[m\] of touching and moves them to where they touch.
 ///
 /// A vertex that is too close to several colliders leaves the one it is deepest in.
 pub(crate) fn touch(
     positions: &mut [Vec3],
     colliders: &[Collider],
-    tolerance: f64,
+    tolerance: impl Fn(usize) -> f64,
     size: f64,
     may_touch: impl Fn(usize) -> bool,
 ) -> Touching {
@@ -211,7 +279,7 @@ pub(crate) fn touch(
             continue;
         }
         let Some((c, gap)) = nearest(&placed, p) else { continue };
-        if gap > tolerance {
+        if gap > tolerance(v) {
             continue;
         }
         let start = *p;
@@ -268,7 +336,7 @@ mod tests {
         let mut points: Vec<Vec3> =
             [0.9, 1.005, 1.01, 1.015, 1.03].iter().map(|r| Vec3::new(0.6, 0.0, 0.8) * *r).collect();
         points.push(Vec3::new(0.0, 1.01, 0.0)); // may not touch
-        let found = touch(&mut points, &[ball], 0.01, 1.0, |v| v != 5);
+        let found = touch(&mut points, &[ball], |_| 0.01, 1.0, |v| v != 5);
         let vertices: Vec<u32> = found.contacts.iter().map(|c| c.vertex).collect();
         assert_eq!(vertices, [0, 1, 2, 3]);
         for p in &points[..4] {

@@ -249,7 +249,8 @@ pub struct Solver {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Invert {
-    /// Vertices at most this much farther from a collider than its gap touch it \[m\]; 5e-4 by default.
+    /// Vertices at most this much farther from a collider than its gap touch it \[m\]; by default 5e-4, or what lets a garment that hovers be carried, up to
+    /// 0.5 % of its size and 5 mm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact_tolerance: Option<f64>,
     /// Stitches open by at most this much in the target are closed \[m\]; 5e-3 by default.
@@ -261,6 +262,9 @@ pub struct Invert {
     /// Steps at most; 200 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_steps: Option<u32>,
+    /// Whether a result in which layers pass through each other may be certified; not by default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layers_may_cross: Option<bool>,
 }
 
 /// A mesh made by rule, chosen by `generate`; lengths in metres, z up.

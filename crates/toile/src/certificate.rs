@@ -58,6 +58,15 @@ impl SceneInversion {
             .with("pushed_out", touching.pushed_out)
             .with("drawn_in", touching.drawn_in)
             .with("longest_contact_move", touching.longest_move)
+            .with("contact_tolerance", touching.tolerance.largest())
+            .with("layer_tolerance", touching.tolerance.of_layers())
+            .with("layers_crossing", result.crossing.count)
+            .with("layers_crossing_depth", result.crossing.deepest)
+            .with(
+                "crossings_parted",
+                touching.parting.crossings.saturating_sub(touching.parting.left),
+            )
+            .with("longest_parting_move", touching.parting.longest_move)
             .with("spread_faces", touching.evening.spread())
             .with("longest_spread_move", touching.evening.longest_move)
             .with("stitches", touching.sewing.stitches)
@@ -65,6 +74,7 @@ impl SceneInversion {
             .with("widest_stitch", touching.sewing.widest)
             .with("mended", self.mended())
             .with("least_friction", finite(diagnosis.least_friction))
+            .with("held_friction", diagnosis.held_friction)
             .with("weight_fraction", diagnosis.weight_fraction)
             .with("weight_refused", diagnosis.weight_refused)
             .with("stiffness_factor", finite(Some(diagnosis.stiffness_factor)))

@@ -35,8 +35,9 @@ pub enum InvertError {
 pub fn invert_settings(scene: &Scene) -> InverseSettings {
     let mut settings = InverseSettings::default();
     if let Some(own) = scene.invert {
-        settings.contact_tolerance = own.contact_tolerance.unwrap_or(settings.contact_tolerance);
+        settings.contact_tolerance = own.contact_tolerance;
         settings.seam_tolerance = own.seam_tolerance.unwrap_or(settings.seam_tolerance);
+        settings.layers_may_cross = own.layers_may_cross.unwrap_or(false);
         settings.cone_part = own.cone_part.unwrap_or(settings.cone_part);
         if let Some(most) = own.max_steps {
             settings.max_steps = most as usize;

@@ -316,6 +316,7 @@ pub(crate) fn of_inversion(scene: &Scene, found: &SceneInversion) -> Account {
             .iter()
             .flat_map(|s| s.notes.clone())
             .chain(found.body_notes.clone())
+            .chain(crate::invert::what_was_done(result))
             .collect(),
         ..Account::default()
     }

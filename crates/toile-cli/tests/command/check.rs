@@ -191,3 +191,37 @@ fn fibres_are_judged_among_colliders() {
     let (status, text) = check(&format!("{rod}{head}"));
     assert!(status == 2 && text.contains("1 rod(s) go through a collider"), "{text}");
 }
+
+/// Cloth and body that cannot belong together are noticed before anything is computed.
+#[test]
+fn how_cloth_lies_on_its_body_is_told() {
+    let folder = Folder::new();
+    let shell = |mesh: &str| {
+        format!(
+            "[[shell]]\nmesh = \"{mesh}\"\nthickness = 1e-3\nareal_density = 0.2\n\
+             material = {{ model = \"koiter\", young = 1e6, poisson = 0.3 }}\n"
+        )
+    };
+    let on_mesh = "[[collider]]\nmesh = \"body.obj\"\nfriction = 0.5\n";
+    let on_ball =
+        "[[collider]]\nsphere = { center = [0.5, 0.5, -0.5], radius = 0.5 }\nfriction = 0.5\n";
+    folder
+        .write("body.obj", &grid(9, |u, v| [u, v, -0.2 * ((u - 0.5).powi(2) + (v - 0.5).powi(2))]));
+    folder.write("small.obj", &grid(5, |u, v| [0.5 + 0.04 * u, 0.5 + 0.04 * v, 0.002]));
+    folder.write("near.obj", &grid(5, |u, v| [0.4 + 0.2 * u, 0.4 + 0.2 * v, 0.001]));
+    folder.write("deep.obj", &grid(5, |u, v| [u, v, -0.3]));
+    folder.write("high.obj", &grid(5, |u, v| [u, v, 0.7]));
+    let check = |mesh: &str, collider: &str| {
+        folder.write("scene.toml", &format!("{}{collider}", shell(mesh)));
+        let output = toile(&folder, &["check", "scene.toml"]);
+        (code(&output), said(&output))
+    };
+    let (exit, words) = check("small.obj", on_mesh);
+    assert!(exit == 1 && words.contains("are both in one unit (`scale`)"), "{words}");
+    let (exit, words) = check("deep.obj", on_ball);
+    assert!(exit == 1 && words.contains("the same axis up"), "{words}");
+    let (exit, words) = check("near.obj", on_ball);
+    assert!(exit == 0 && words.contains("of 25 vertices touch colliders"), "{words}");
+    let (exit, words) = check("high.obj", on_ball);
+    assert!(exit == 0 && words.contains("it can fall on them, but `invert` needs it"), "{words}");
+}

@@ -1,4 +1,4 @@
-use toile_contact::{Collider, Intrusion, Shape, penetrations, push_out};
+use toile_contact::{Collider, Intrusion, Shape, part_layers, penetrations, push_out};
 use toile_geometry::{TriMesh, Vec3, generate};
 
 #[test]
@@ -94,4 +94,60 @@ fn what_cannot_be_repaired_is_said() {
     let done = push_out(&mut x, &sheet.topology, &placed[..1], |v| v != 0).unwrap();
     assert_eq!(x[0], sheet.positions[0]);
     assert!(done.moved == 8 && !done.left.is_empty(), "{done}");
+}
+
+/// Two sheets over each other, the upper one in waves of another fineness; it dips through where these are high.
+fn waves_through_a_sheet(height: f64) -> TriMesh {
+    let lower = generate::rectangle(0.3, 0.3, 20, 20, Default::default());
+    let upper = generate::rectangle(0.3, 0.3, 17, 17, Default::default());
+    let count = lower.positions.len() as u32;
+    let mut faces = lower.faces().to_vec();
+    faces.extend(upper.faces().iter().map(|f| f.map(|v| v + count)));
+    let mut positions = lower.positions.clone();
+    let wave = |p: &Vec3| 2e-3 + height * (40.0 * p.x).sin() * (35.0 * p.y).cos();
+    positions.extend(upper.positions.iter().map(|p| Vec3::new(p.x, p.y, wave(p))));
+    TriMesh::new(positions, faces).unwrap()
+}
+
+#[test]
+fn layers_that_cross_a_little_are_parted_and_moved_no_farther_than_needed() {
+    let mut mesh = waves_through_a_sheet(4e-3);
+    let start = mesh.positions.clone();
+    let done = part_layers(&mut mesh.positions, &mesh.topology, &[], 2e-4, 1e-2, |_| true).unwrap();
+    assert!(done.found.len() > 50 && done.left.is_empty(), "{} left", done.left.len());
+    assert_eq!(penetrations(&mesh.positions, &mesh.topology, &[]).unwrap(), []);
+    // Through by 2 mm: each of the two layers goes back a part of that.
+    assert!(done.longest > 3e-4 && done.longest < 3e-3, "{}", done.longest);
+    let count = start.iter().zip(&mesh.positions).filter(|(a, b)| a != b).count();
+    assert_eq!(count, done.moved);
+    assert!(count < start.len() / 2, "{count} of {}", start.len());
+    // What may not move does not, and nothing is pushed below a table under the lower sheet.
+    let mut mesh = waves_through_a_sheet(4e-3);
+    let table = Collider::fixed(Shape::plane(Vec3::zeros(), Vec3::z()).unwrap());
+    let table = [table.with_gap(0.0).unwrap()];
+    let placed: Vec<_> = table.iter().map(|c| c.at(0.0)).collect();
+    let still = |v: usize| v >= 441;
+    let done =
+        part_layers(&mut mesh.positions, &mesh.topology, &placed, 2e-4, 1e-2, still).unwrap();
+    assert!(done.left.is_empty(), "{} left", done.left.len());
+    assert_eq!(mesh.positions[..441], start[..441]);
+    assert!(mesh.positions.iter().all(|p| p.z >= 0.0));
+}
+
+#[test]
+fn layers_that_do_not_tell_where_they_belong_stay() {
+    // Upright through each other: half of it is on either side.
+    let flat = generate::rectangle(0.1, 0.1, 8, 8, Default::default());
+    let count = flat.positions.len() as u32;
+    let mut faces = flat.faces().to_vec();
+    faces.extend(flat.faces().iter().map(|f| f.map(|v| v + count)));
+    let mut positions = flat.positions.clone();
+    let upright = |x: &Vec3| Vec3::new(0.0031, x.x, x.y + 0.0047);
+    positions.extend(flat.positions.iter().map(upright));
+    let mut mesh = TriMesh::new(positions, faces).unwrap();
+    let start = mesh.positions.clone();
+    let done = part_layers(&mut mesh.positions, &mesh.topology, &[], 2e-4, 2e-3, |_| true).unwrap();
+    assert!(!done.found.is_empty() && done.left.len() == done.found.len());
+    assert_eq!((done.moved, done.longest), (0, 0.0));
+    assert_eq!(mesh.positions, start);
 }

@@ -115,6 +115,7 @@ pub fn invert_by_reference(
             weight_fraction: carried,
             weight_refused: None,
             bending_factor: None,
+            held_friction: None,
             stiffness_factor: if carried > 0.0 { 1.0 } else { f64::INFINITY },
             sliver: None,
         },
@@ -122,5 +123,6 @@ pub fn invert_by_reference(
         history,
         interrupted: !go_on,
         unheld: None,
+        crossing: judged.crossing,
     })
 }

@@ -179,7 +179,7 @@ fn small_skirt() -> (Garment, Vec<TargetContact>, Vec<Vec3>) {
     let garment = skirt.garment(material, 0.1, 0.6).unwrap();
     let mut touched = garment.target();
     let size = crate::design::extent(&touched);
-    let contacts = touch(&mut touched, &garment.colliders, 5e-4, size, |_| true).contacts;
+    let contacts = touch(&mut touched, &garment.colliders, |_| 5e-4, size, |_| true).contacts;
     (garment, contacts, touched)
 }
 

@@ -33,7 +33,7 @@ fn sewn_panels_are_held_as_they_were_drawn() {
     let garment = skirt_of_panels(4);
     let settings = InverseSettings {
         naive_sag: false,
-        contact_tolerance: 3e-3,
+        contact_tolerance: Some(3e-3),
         drift_time: 0.1,
         ..InverseSettings::default()
     };

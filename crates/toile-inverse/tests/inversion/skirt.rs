@@ -12,6 +12,11 @@ use toile_sim::{Shell, ShellMaterial};
 const FELT: ShellMaterial =
     ShellMaterial::DiscreteShells { k_length: 0.8, k_area: 0.0, k_bend: 5e-3 };
 
+/// Without drift and without what it would be made as drawn.
+fn short() -> InverseSettings {
+    InverseSettings { drift_time: 0.0, naive_sag: false, ..InverseSettings::default() }
+}
+
 #[test]
 fn a_skirt_of_the_thesis_holds_by_friction_exactly_where_it_was_drawn() {
     let skirt = Skirt { rows: 16, around: 36, ..Skirt::default() };
@@ -81,6 +86,39 @@ fn what_is_missing_is_told_apart() {
         assert!(d.stiffness_factor > 1.0 && c.penetration == Some(0.0), "{d:?}");
         assert!(bad.unheld.unwrap().iter().any(|f| *f > 0.0));
     }
+}
+
+/// A waist of this cloth cannot squeeze hard enough for so little friction, though a stiffer one could: with what is told it is held, and with a little less it is not at once.
+#[test]
+fn cloth_too_soft_for_so_little_friction_is_told_the_friction_that_holds_it() {
+    let skirt = Skirt { rows: 8, around: 24, waves: 4, height: 0.4, ..Skirt::default() };
+    let felt = ShellMaterial::DiscreteShells { k_length: 2.0, k_area: 0.0, k_bend: 5e-3 };
+    let of = |friction: f64| {
+        let garment = skirt.garment(felt.clone(), 0.3, friction).unwrap();
+        invert(&garment, &short(), |_| true).unwrap()
+    };
+    let slips = of(0.02);
+    let (c, d) = (&slips.certificate, &slips.diagnosis);
+    assert!(!c.certified || c.target_error_max.unwrap() > 0.01 * c.size);
+    assert!(c.reason.contains("too slippery: this cloth is held"), "{}", c.reason);
+    assert!(d.least_friction.is_none(), "{d:?}");
+    let told = d.held_friction.unwrap();
+    assert!(told > 0.03 && told <= 1.0, "{told}");
+    let held = of(1.05 * told);
+    assert!(held.certificate.certified, "{}", held.certificate.reason);
+    assert!(held.certificate.target_error_max.unwrap() < 1e-6);
+}
+
+/// Inside a body by a tenth of its size a garment is not drawn on it: its axes or its place are wrong, not its stiffness.
+#[test]
+fn a_skirt_deep_inside_its_body_is_refused_and_asked_for_its_place() {
+    let mut garment = Skirt::default().garment(FELT, 0.05, 0.7).unwrap();
+    for p in &mut garment.shells[0].positions {
+        p.x += 0.12;
+    }
+    let said = invert(&garment, &InverseSettings::default(), |_| true).err().unwrap();
+    assert!(matches!(said, InverseError::Inside { .. }), "{said}");
+    assert!(said.to_string().contains("axis up"), "{said}");
 }
 
 fn area(topology: &toile_geometry::Topology, p: &[toile_geometry::Vec3]) -> f64 {
@@ -174,21 +212,42 @@ fn a_skirt_in_the_air_is_refused_with_its_distance() {
     assert!(!found.err().unwrap().to_string().contains("one unit"));
 }
 
-/// Garments out of simulations hover by what was kept there: the tolerance that is told is one with which the skirt is held.
-#[test]
-fn a_skirt_that_hovers_is_told_the_tolerance_that_takes_it_for_touching() {
+/// A skirt that hovers by so much \[m\].
+fn hovering(by: f64) -> Garment {
     let mut garment = Skirt::default().garment(FELT, 0.05, 0.7).unwrap();
     for p in &mut garment.shells[0].positions {
         let out = Vec3::new(p.x, p.y, 0.0).normalize();
-        *p += out * 3e-3;
+        *p += out * by;
     }
-    let mut settings =
-        InverseSettings { drift_time: 0.0, naive_sag: false, ..InverseSettings::default() };
+    garment
+}
+
+/// Drawn garments keep off their body: what carries the skirt is found, no more is moved than it hovers by, and that is told.
+#[test]
+fn a_skirt_that_hovers_touches_within_the_least_tolerance_that_carries_it() {
+    let touching = invert(&hovering(0.0), &short(), |_| true).unwrap().touching;
+    assert!(!touching.tolerance.is_raised());
+    for by in [1e-3, 3e-3] {
+        let found = invert(&hovering(by), &short(), |_| true).unwrap();
+        assert!(found.certificate.certified, "{}", found.certificate.reason);
+        let chosen = found.touching.tolerance.largest();
+        assert!(found.touching.tolerance.is_raised() && chosen < by + 5e-4, "{chosen}");
+        assert_eq!(found.touching.contacts.len(), touching.contacts.len());
+        assert!(found.touching.longest_move < 1.01 * by, "{}", found.touching.longest_move);
+    }
+}
+
+/// A tolerance that is given is kept; the one that is told instead is one with which the skirt is held.
+#[test]
+fn a_skirt_that_hovers_is_told_the_tolerance_that_takes_it_for_touching() {
+    let garment = hovering(3e-3);
+    let mut settings = InverseSettings { contact_tolerance: Some(5e-4), ..short() };
     let refused = invert(&garment, &settings, |_| true).err().unwrap();
     let words = refused.to_string();
     let Some((_, told)) = words.split_once("(with ") else { panic!("{words}") };
-    settings.contact_tolerance = told.split(' ').next().unwrap().parse().unwrap();
-    assert!((3.0e-3..3.2e-3).contains(&settings.contact_tolerance), "{words}");
+    let told: f64 = told.split(' ').next().unwrap().parse().unwrap();
+    assert!((3.0e-3..3.2e-3).contains(&told), "{words}");
+    settings.contact_tolerance = Some(told);
     let found = invert(&garment, &settings, |_| true).unwrap();
     assert!(found.certificate.certified, "{}", found.certificate.reason);
 }
@@ -238,7 +297,9 @@ fn a_slope_holds_above_its_friction_and_the_diagnosis_knows_it_below() {
     let slips = invert(&on_a_slope(angle, 0.5 * angle.tan()), &settings, |_| true).unwrap();
     assert!(!slips.certificate.certified);
     let least = slips.diagnosis.least_friction.unwrap();
-    assert!((least / angle.tan() - 1.0).abs() < 0.02, "{least} {}", angle.tan());
+    // Of which forces may use 97.5 %.
+    let enough = angle.tan() / settings.cone_part;
+    assert!((least / enough - 1.0).abs() < 0.01, "{least} {enough}");
     assert!(slips.certificate.reason.contains("too slippery"), "{}", slips.certificate.reason);
 }
 
@@ -291,7 +352,7 @@ fn a_shape_in_which_cotton_hangs_is_held_exactly() {
     let settings = InverseSettings {
         naive_sag: false,
         drift_time: 0.0,
-        contact_tolerance: 1e-6,
+        contact_tolerance: Some(1e-6),
         ..InverseSettings::default()
     };
     let hung = invert(&garment, &settings, |_| true).unwrap();
