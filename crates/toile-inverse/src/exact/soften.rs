@@ -20,7 +20,7 @@ const LEAST_RATIO: f64 = 1.03;
 /// The same where the shape yields: it has to be made stable at every step, then, and few modes are lost in a short one.
 const YIELDING_RATIO: f64 = 1.1;
 const MOST_YIELDING: f64 = 1.3;
-const MOST_YIELDING_STEPS: usize = 800;
+const MOST_YIELDING_STEPS: usize = 500;
 /// Way from the target beyond which a shape that yields is not what was asked for, in units of length.
 const FARTHEST: f64 = 30.0;
 /// Factorisations of one such step beyond which the next is shorter.
