@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use toile_contact::Contact;
 use toile_geometry::Vec3;
-use toile_sim::Certificate;
+use toile_sim::{Certificate, tied_vertices};
 
 use crate::diagnosis::{explain, flattest, rounding};
 use crate::exact::{Exact, NEWTON, Press};
@@ -15,7 +15,7 @@ use crate::nearest::{Found, Ground, Start, Watch};
 use crate::reach::{Reached, Show};
 use crate::settle::Carrying;
 use crate::stickier::friction_that_holds;
-use crate::touch::{prepare, spread};
+use crate::touch::{nearest, prepare, spread};
 use crate::{Diagnosis, Garment, InverseError, TargetContact, Touching};
 
 /// Part of the weight below which a target is far from being held.
@@ -24,6 +24,16 @@ const FAR: f64 = 0.5;
 /// Force left, in units of a vertex's weight, beyond which a target with faces that no cloth can have is not tried further as it was drawn:
 /// where these are what keeps it from balance they make a million of it, and other targets some hundreds.
 const HOPELESS: f64 = 1e5;
+
+/// What it costs a shape to yield by a thousandth of the size, beside a change of the rest shape by that much at each edge.
+const SHAPE: f64 = 0.3;
+
+/// How many times stiffer against bending cloth that holds the target may be than the cloth there is for a shape that yields to be near: with 4.6
+/// times a dress was 1 % of its size away.
+const MOST_FACTOR: f64 = 8.0;
+
+/// Distance within which colliders are in the way of a shape that yields, in units of the size.
+const WALLS: f64 = 0.05;
 
 /// Settings of an inversion.
 #[derive(Clone, Copy, Debug)]
@@ -91,16 +101,17 @@ impl InverseStep {
 }
 
 /// Parts of the time after which ways to a result are to end: balancing a target with faces that no cloth can have, balancing the target under all of its weight in one go, asking for more friction, bringing stiffer
-/// cloth to its softness, holding a part of its weight, following it under the full weight, reaching it that way, coming to rest anywhere near it, getting nearer, judging what was found.
+/// cloth to its softness, the same with a shape that yields, holding a part of its weight, following it under the full weight, reaching it that way, coming to rest anywhere near it, getting nearer, judging what was found.
 const AS_DRAWN: f64 = 0.25;
 const AT_ONCE: f64 = 0.7;
 const STICK: f64 = 0.15;
-pub(crate) const HOLD: f64 = 0.42;
+pub(crate) const HOLD: f64 = 0.58;
 pub(crate) const SOFTEN: f64 = 0.3;
-pub(crate) const FOLLOW: f64 = 0.5;
-pub(crate) const REACH: f64 = 0.57;
-pub(crate) const REST: f64 = 0.8;
-pub(crate) const NEAR: f64 = 0.85;
+pub(crate) const YIELD: f64 = 0.5;
+pub(crate) const FOLLOW: f64 = 0.64;
+pub(crate) const REACH: f64 = 0.71;
+pub(crate) const REST: f64 = 0.85;
+pub(crate) const NEAR: f64 = 0.88;
 pub(crate) const JUDGE: f64 = 1.0;
 
 /// Parts of an inversion.
@@ -280,10 +291,11 @@ fn seek(
     let pressed: Vec<Press> = contacts.iter().map(|c| Press::of(c, garment)).collect();
     let several: Vec<Carrying> = contacts.iter().filter(|c| c.contact.count > 1).copied().collect();
     // Springs of no stiffness: the system must know which vertices a contact joins.
-    let search = |garment: &Garment| -> Result<Exact, InverseError> {
+    let seeking = |garment: &Garment, shape: Option<f64>| -> Result<Exact, InverseError> {
         let model = garment.held_model(&touched, &touched, &several, 0.0)?;
-        Exact::new(model, &pressed, &garment.seams(), &edges, settings.cone_part)
+        Exact::new(model, &pressed, &garment.seams(), &edges, settings.cone_part, shape)
     };
+    let search = |garment: &Garment| seeking(garment, None);
     let mut exact = search(garment)?;
     let (mut within, mut refused, mut stuck) = (0.0, f64::INFINITY, false);
     let mut found = None;
@@ -294,6 +306,16 @@ fn seek(
     let drawn =
         |rest| Start { rest, shape: touched.clone(), contacts: contacts.clone(), balanced: false };
     let far = |within: f64| carried && sticky && within < FAR;
+    let ground = |far| Ground {
+        garment,
+        settings,
+        target,
+        touched: &touched,
+        edges: &edges,
+        size,
+        far,
+        until: &until,
+    };
     let hold = |exact: &Exact, settings: &InverseSettings, watch: &mut Watch<'_>| {
         let (rest, shape) = (exact.positions(&exact.rest), exact.positions(&exact.x));
         let held = exact.carrying(&contacts);
@@ -304,7 +326,12 @@ fn seek(
         // One go is short if it leads anywhere, and most targets need no more: large ones should not be taken from it.
         let (at_once, otherwise) =
             (Cell::new(NEWTON), Cell::new(if once { AS_DRAWN } else { HOLD }));
-        let mut seen = |steps, load, left: f64, rest: &dyn Fn() -> Vec<Vec3>| {
+        let weighed = |watch: &mut Watch<'_>,
+                       show: &mut Show<'_>,
+                       steps,
+                       load,
+                       left: f64,
+                       rest: &dyn Fn() -> Vec<Vec3>| {
             show(rest);
             let at_first = steps <= at_once.get() && load >= 1.0;
             until.set(match at_first {
@@ -313,6 +340,9 @@ fn seek(
                 false => otherwise.get(),
             });
             watch(Phase::Weight, steps, load, left, 0) && !(once && left > HOPELESS)
+        };
+        let mut seen = |steps, load, left: f64, rest: &dyn Fn() -> Vec<Vec3>| {
+            weighed(&mut watch, show, steps, load, left, rest)
         };
         let mut holds = exact.at_once(&mut seen)?;
         at_once.set(0);
@@ -325,7 +355,8 @@ fn seek(
                 let pressed: Vec<Press> = contacts.iter().map(|c| Press::of(c, other)).collect();
                 let model = garment.held_model(&touched, &touched, &several, 0.0)?;
                 let seams = garment.seams();
-                let mut trial = Exact::new(model, &pressed, &seams, &edges, settings.cone_part)?;
+                let mut trial =
+                    Exact::new(model, &pressed, &seams, &edges, settings.cone_part, None)?;
                 trial.steps = exact.steps;
                 let held = trial.at_once(&mut seen)?;
                 exact.steps = trial.steps;
@@ -338,12 +369,44 @@ fn seek(
         }
         if !holds {
             otherwise.set(SOFTEN);
-            let factor = exact.soften(garment, &search, &mut seen)?;
-            holds = factor <= 1.0;
-            bending_factor = factor.is_finite().then_some(factor);
+            let softened = exact.soften(garment, &search, &mut seen)?;
+            holds = softened.as_ref().is_some_and(|s| s.factor <= 1.0);
+            bending_factor = softened.as_ref().map(|s| s.factor);
+            if let Some(mut softened) = softened.filter(|s| !holds && s.factor <= MOST_FACTOR) {
+                // A shape that yields a little is worth more than parts of the weight at one that does not.
+                otherwise.set(YIELD);
+                let walls = walls(garment, &touched, &contacts);
+                let yielding = |garment: &Garment| Ok(seeking(garment, Some(SHAPE))?.among(&walls));
+                let mut near = yielding(garment)?;
+                near.steps = exact.steps;
+                near.soften_on(&mut softened, garment, &yielding, &mut seen)?;
+                let balanced = softened.factor <= 1.0;
+                if balanced {
+                    near.pull(&mut seen)?;
+                    near.stretch_threads(&garment.seams(), &garment.thread_stiffness(), &mut seen)?;
+                } else {
+                    near.take(&softened);
+                }
+                exact.steps = near.steps;
+                let start = Start {
+                    rest: near.positions(&near.rest),
+                    shape: near.positions(&near.x),
+                    contacts: near.carrying(&contacts),
+                    balanced,
+                };
+                if balanced {
+                    until.set(JUDGE);
+                    found = ground(false).held_near(&start, &mut watch)?;
+                }
+                starts.push(start);
+            }
         }
+        let mut seen = |steps, load, left: f64, rest: &dyn Fn() -> Vec<Vec3>| {
+            weighed(&mut watch, show, steps, load, left, rest)
+        };
         within = if holds { 1.0 } else { 0.0 };
-        if !holds {
+        let sought = !holds && found.is_none();
+        if sought {
             otherwise.set(HOLD);
             within = exact.rise(&mut seen)?;
             if within <= 0.0 && ended.get() > 0.0 {
@@ -357,23 +420,13 @@ fn seek(
         refused = exact.refused;
         // Softness shows in shapes that balance and are not stable, or in steps that lead nowhere; not in the last digits.
         stuck = within <= 0.0 && exact.stuck;
-        if !holds {
+        if sought && !holds {
             until.set(REACH);
             starts.extend(exact.unstable.as_ref().map(|rest| drawn(exact.positions(rest))));
             exact.nearly(&mut seen)?;
             unheld = Some(exact.unheld());
             let nearly = exact.positions(&exact.rest);
-            let ground = Ground {
-                garment,
-                settings,
-                target,
-                touched: &touched,
-                edges: &edges,
-                size,
-                far: far(within),
-                until: &until,
-            };
-            match ground.reach(&mut exact, &contacts, &mut watch, show)? {
+            match ground(far(within)).reach(&mut exact, &contacts, &mut watch, show)? {
                 Reached::Target => holds = true,
                 Reached::Near(near) => starts = near.into_iter().chain(starts).collect(),
             }
@@ -418,9 +471,7 @@ fn seek(
             return Ok(None);
         }
         starts.push(drawn(touched.clone()));
-        let far = far(within);
-        let (touched, edges, until) = (&touched, &edges, &until);
-        let ground = Ground { garment, settings, target, touched, edges, size, far, until };
+        let ground = ground(far(within));
         let near = ground.approach(&starts, &mut watch)?;
         until.set(JUDGE);
         if let Some(near) = near.filter(|n| found.as_ref().is_none_or(|f| n.better_than(f))) {
@@ -472,9 +523,11 @@ fn seek(
     }
     let (mut naive, mut naive_sag) = (None, None);
     if settings.naive_sag && watch(Phase::Naive, 0, 0.0, 0.0, 0) {
-        let fallen = made_as_drawn(garment, &touched, &contacts)?;
-        naive_sag = Some(distances(&fallen, &touched).0);
-        naive = Some(fallen);
+        let mut seen = || watch(Phase::Naive, 0, 0.0, 0.0, 0);
+        if let Some(fallen) = made_as_drawn(garment, &touched, &contacts, &mut seen)? {
+            naive_sag = Some(distances(&fallen, &touched).0);
+            naive = Some(fallen);
+        }
     }
     let contacts = judged
         .contacts
@@ -502,6 +555,21 @@ fn seek(
         history,
         interrupted,
     }))
+}
+
+/// Colliders near vertices that touch none: vertex, normal, and distance from where it would \[m\].
+fn walls(garment: &Garment, touched: &[Vec3], contacts: &[Carrying]) -> Vec<(u32, Vec3, f64)> {
+    let placed: Vec<_> = garment.colliders.iter().map(|c| c.at(0.0)).collect();
+    let mut touches = tied_vertices(touched.len(), &garment.seams());
+    for c in contacts.iter().filter(|c| c.contact.count == 1) {
+        touches[c.contact.vertices[0] as usize] = true;
+    }
+    let size = extent(touched);
+    let wall = |(v, p): (usize, &Vec3)| {
+        let (c, gap) = nearest(&placed, p).filter(|(_, gap)| !touches[v] && *gap < WALLS * size)?;
+        Some((v as u32, placed[c].query(p).normal, gap))
+    };
+    touched.iter().enumerate().filter_map(wall).collect()
 }
 
 fn check(settings: &InverseSettings) -> Result<(), InverseError> {

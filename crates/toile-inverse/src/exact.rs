@@ -22,12 +22,14 @@ use crate::kkt::{Kkt, Rows, Weights};
 use crate::settle::Carrying;
 
 mod follow;
+mod near;
 mod pressed;
 mod rise;
 mod sewn;
 mod soften;
 mod steady;
 
+use near::Wall;
 pub(crate) use pressed::Press;
 use pressed::{Barrier, Pressed};
 pub(crate) use rise::NEWTON;
@@ -42,6 +44,9 @@ const LENGTH_UNIT: f64 = 1e-3;
 const TO_THE_BORDER: f64 = 0.9;
 /// Longest change of an edge of the rest shape in one step, as a part of its length.
 const EDGE_CHANGE: f64 = 0.5;
+
+/// What it costs to move a contact of several vertices, or to open a seam, by a thousandth of the size where the shape yields.
+const TIED: f64 = 1e6;
 
 /// Force that counts as balanced, in units of a vertex's weight.
 const TOLERANCE: f64 = 1e-9;
@@ -73,8 +78,16 @@ pub(crate) struct Exact {
     contacts: Vec<Pressed>,
     pinned: Vec<bool>,
     rest_held: Vec<bool>,
+    /// What it costs to move the shape, per unknown of the model; empty where it stays.
+    shape: Vec<f64>,
+    /// Unknowns of the shape that stay all the same: pins, and vertices on colliders.
+    shape_held: Vec<bool>,
+    /// Colliders near vertices that do not touch them.
+    walls: Vec<Wall>,
+    /// Whether the next step goes towards the target, too.
+    drawn: bool,
     edges: Vec<(u32, u32)>,
-    /// The target; edge angles move.
+    /// The target, or where the shape has yielded to; edge angles move.
     pub(crate) x: State,
     pub(crate) rest: State,
     /// Contact forces in units of force.
@@ -133,13 +146,15 @@ struct Left {
 }
 
 impl Exact {
-    /// A search with a model that starts and rests at the target.
+    /// A search with a model that starts and rests at the target; the shape may yield at the price of `shape` for a way of a thousandth of the
+    /// size, or stays.
     pub(crate) fn new(
         mut model: Model,
         touching: &[Press],
         seams: &[Stitch],
         edges: &[(u32, u32)],
         cone_part: f64,
+        shape: Option<f64>,
     ) -> Result<Self, InverseError> {
         let first = model.first_unknowns().to_vec();
         let pinned = model.fixed().to_vec();
@@ -157,7 +172,7 @@ impl Exact {
             })
             .sum();
         let share = total / (force * touching.len().max(1) as f64);
-        let contacts = touching
+        let contacts: Vec<Pressed> = touching
             .iter()
             .map(|c| {
                 let node = |&(v, w): &(u32, f64)| (model.vertices()[v as usize] as usize, w);
@@ -209,7 +224,15 @@ impl Exact {
         });
         let springs = edges.iter().map(|&(a, b)| (a, b, 1.0)).chain(across).collect();
         let mixed = model.mixed_pattern();
-        let kkt = Kkt::new(&model, &mixed, springs, ground, false)?;
+        let kkt = Kkt::new(&model, &mixed, springs, ground, shape.is_some())?;
+        let vertices = model.vertex_count().max(1) as f64;
+        let share = |m: &f64| if mass > 0.0 { (m * vertices / mass).max(1e-2) } else { 1.0 };
+        let priced = |price: f64| model.masses().iter().map(|m| price * share(m)).collect();
+        let shape = shape.map_or_else(Vec::new, priced);
+        let mut shape_held = pinned.clone();
+        for c in contacts.iter().filter_map(|c| c.unknown) {
+            shape_held[c..c + 3].fill(true);
+        }
         let (x, rest) = (model.start().clone(), model.rest().clone());
         let size = model.size(&x);
         model.set_load(0.0);
@@ -222,6 +245,10 @@ impl Exact {
             contacts,
             pinned,
             rest_held,
+            shape,
+            shape_held,
+            walls: Vec::new(),
+            drawn: false,
             edges: edges.to_vec(),
             forces: vec![Vec3::zeros(); touching.len()],
             threads: vec![Vec3::zeros(); seams.len()],
@@ -245,6 +272,14 @@ impl Exact {
             stopped: false,
             model,
         })
+    }
+
+    /// Whether an unknown of the shape moves: an edge angle, or where the shape yields.
+    fn moves(&self, size: usize, unknown: usize) -> bool {
+        match size {
+            3 => !self.shape.is_empty() && !self.shape_held[unknown],
+            _ => !self.pinned[unknown],
+        }
     }
 
     /// How threads yield.
@@ -317,6 +352,9 @@ impl Exact {
                 }
             }
         }
+        if std::mem::take(&mut self.drawn) {
+            self.draw_near();
+        }
         self.kkt.solve().then(|| self.step(barriers, centring))
     }
 
@@ -373,17 +411,25 @@ impl Exact {
                 rows[node] = Rows::Yields(yielding * (PRESSED / SPRINGS));
             }
         }
-        let weights = Weights { shape: &[], rest: 1.0, cone: 1.0 };
+        let weights = Weights { shape: &self.shape, rest: 1.0, cone: 1.0 };
         self.kkt.assemble(
             &self.model,
             &self.hessian,
             (&self.mixed, &self.mixed_values),
             &weights,
             &rows,
-            self.model.fixed(),
+            if self.shape.is_empty() { self.model.fixed() } else { &self.shape_held },
             &self.rest_held,
             self.length / self.force,
         );
+        if !self.shape.is_empty() {
+            // What lies on other cloth and what is sewn to it goes along with it.
+            let several = self.contacts.iter().filter(|c| c.unknown.is_none()).map(|c| &c.carriers);
+            for carriers in several.chain(&self.seams) {
+                self.kkt.tie(carriers, TIED, &self.shape_held);
+            }
+            self.lean_on_walls();
+        }
         for (c, b) in self.contacts.iter().zip(barriers) {
             self.kkt.share(&c.carriers, &b.compliance);
         }
@@ -414,7 +460,8 @@ impl Exact {
             for k in 0..size {
                 if size == 3 && !self.rest_held[v] {
                     drest[f + k] = self.length * self.kkt.solution[rest + k];
-                } else if size != 3 && !self.pinned[f + k] {
+                }
+                if self.moves(size, f + k) {
                     dx[f + k] = self.length / self.model.levers()[f + k] * self.kkt.solution[x + k];
                 }
             }
@@ -437,7 +484,7 @@ impl Exact {
     }
 
     /// Part of a step that keeps forces inside their cones and edges of the rest shape from changing too much.
-    fn allowed(&self, drest: &[f64], dforces: &[Vec3]) -> f64 {
+    fn allowed(&self, (dx, drest, dforces): (&[f64], &[f64], &[Vec3])) -> f64 {
         let mut part = 1.0f64;
         for ((c, f), d) in self.contacts.iter().zip(&self.forces).zip(dforces) {
             let least = (1.0 - TO_THE_BORDER) * c.depth(f);
@@ -456,16 +503,21 @@ impl Exact {
             }
             part = low;
         }
-        let (first, rest) = (self.model.first_unknowns(), self.rest.coordinates());
-        for &(a, b) in &self.edges {
-            let (a, b) = (first[a as usize], first[b as usize]);
-            let (mut length, mut change) = (0.0, 0.0);
-            for k in 0..3 {
-                length += (rest[a + k] - rest[b + k]).powi(2);
-                change += (drest[a + k] - drest[b + k]).powi(2);
-            }
-            if change > 0.0 {
-                part = part.min(EDGE_CHANGE * (length / change).sqrt());
+        part = part.min(self.before_walls(dx));
+        let first = self.model.first_unknowns();
+        let of_rest = (self.rest.coordinates(), drest);
+        let of_shape = (!self.shape.is_empty()).then_some((self.x.coordinates(), dx));
+        for (now, change) in std::iter::once(of_rest).chain(of_shape) {
+            for &(a, b) in &self.edges {
+                let (a, b) = (first[a as usize], first[b as usize]);
+                let (mut length, mut longer) = (0.0, 0.0);
+                for k in 0..3 {
+                    length += (now[a + k] - now[b + k]).powi(2);
+                    longer += (change[a + k] - change[b + k]).powi(2);
+                }
+                if longer > 0.0 {
+                    part = part.min(EDGE_CHANGE * (length / longer).sqrt());
+                }
             }
         }
         part

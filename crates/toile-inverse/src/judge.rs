@@ -253,16 +253,17 @@ pub(crate) fn tie_stiffness(garment: &Garment, rest: &[Vec3], size: f64) -> f64 
     if k > 0.0 && k.is_finite() { k } else { 1e6 }
 }
 
-/// The target as its own rest shape, draped with its contacts stuck.
+/// The target as its own rest shape, draped with its contacts stuck; `None` when the observer wanted no more.
 pub(crate) fn made_as_drawn(
     garment: &Garment,
     touched: &[Vec3],
     contacts: &[Carrying],
-) -> Result<Vec<Vec3>, InverseError> {
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Option<Vec<Vec3>>, InverseError> {
     let model = garment.held_model(touched, touched, contacts, 1.0)?;
     let newton = NewtonSettings { tolerance: 1e-4, max_steps: 80, ..NewtonSettings::default() };
-    let fallen = relax(&model, model.start(), &newton, |_| true)?;
-    Ok(model.positions(&fallen.point))
+    let fallen = relax(&model, model.start(), &newton, |_| go_on())?;
+    Ok((fallen.stop != Stop::Interrupted).then(|| model.positions(&fallen.point)))
 }
 
 /// Largest and root mean square distance.

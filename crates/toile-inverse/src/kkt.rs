@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use nalgebra::Matrix3;
+use toile_geometry::Vec3;
 use toile_sim::{MixedPattern, Model};
 use toile_solve::{FactorSettings, Ldlt, NodeGraph, SolveError, SymmetricPattern};
 
@@ -312,6 +313,36 @@ impl Kkt {
                         }
                     }
                 }
+            }
+        }
+    }
+
+    /// Makes it dear to move the weighted sum of the shape of several nodes; after [`Kkt::assemble`]. The nodes must share a stencil of the model; those `held`
+    /// (unknowns of the model) do not move.
+    pub(crate) fn tie(&mut self, carriers: &[(usize, f64)], weight: f64, held: &[bool]) {
+        for &(a, wa) in carriers {
+            for &(b, wb) in carriers {
+                let (xa, xb) = (self.at(a).0, self.at(b).0);
+                let (ma, mb) = (self.model_first[a], self.model_first[b]);
+                for k in 0..3 {
+                    if xa >= xb
+                        && !held[ma + k]
+                        && !held[mb + k]
+                        && let Some(at) = self.pattern.position(xa + k, xb + k)
+                    {
+                        self.values[at] += weight * wa * wb;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes it dearer to move the shape of a node along a direction; after [`Kkt::assemble`].
+    pub(crate) fn lean(&mut self, node: usize, along: &Vec3, weight: f64) {
+        let x = self.at(node).0;
+        for j in 0..3 {
+            for i in j..3 {
+                self.values[self.pattern.col_ptr[x + j] + i - j] += weight * along[i] * along[j];
             }
         }
     }

@@ -120,6 +120,33 @@ impl Ground<'_> {
             }
         }
         self.until.set(NEAR);
+        self.nearer(best, watch)
+    }
+
+    /// Where the garment rests within 1 % of its size from the target at a start that is in balance; `None` where its contacts do not hold there.
+    pub(crate) fn held_near(
+        &self,
+        start: &Start,
+        watch: &mut Watch<'_>,
+    ) -> Result<Option<Found>, InverseError> {
+        let without_drift = InverseSettings { drift_time: 0.0, ..*self.settings };
+        let mut observe = |phase, part, distance| watch(phase, 0, part, distance, 0);
+        let (rest, shape, held) = (&start.rest, &start.shape, start.contacts.clone());
+        let (garment, target) = (self.garment, self.target);
+        let judged = judge(garment, &without_drift, target, rest, shape, held, true, &mut observe)?;
+        let found = Found { rest: rest.clone(), judged, settled: false };
+        if !found.judged.certificate.certified || self.away(&found) > 0.01 * self.size {
+            return Ok(None);
+        }
+        self.with_drift(found, watch).map(Some)
+    }
+
+    /// An equilibrium brought nearer to the target, step by step.
+    fn nearer(
+        &self,
+        mut best: Option<Found>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Option<Found>, InverseError> {
         let mut steps = 0;
         for _ in 0..ROUNDS {
             let Some(now) = best.as_ref().filter(|b| b.judged.certificate.certified) else { break };

@@ -154,7 +154,7 @@ impl Exact {
         }
         let (mut dx, drest, mut dforces) = self.step(&barriers, false);
         dx.iter_mut().zip(way).for_each(|(d, w)| *d += w);
-        let part = part.min(self.allowed(&drest, &dforces));
+        let part = part.min(self.allowed((&dx, &drest, &dforces)));
         for ((d, c), shift) in dforces.iter_mut().zip(&self.contacts).zip(widened) {
             *d += c.normal * *shift;
         }
@@ -209,7 +209,7 @@ mod tests {
             .collect();
         let pressed: Vec<Press> = touching.contacts.iter().map(Press::from).collect();
         let rest = model.rest().clone();
-        let mut exact = Exact::new(model, &pressed, &[], &edges, settings.cone_part).unwrap();
+        let mut exact = Exact::new(model, &pressed, &[], &edges, settings.cone_part, None).unwrap();
         // Some contacts pull or slip where it sags.
         let outside = exact.contacts.iter().zip(&forces).filter(|(c, f)| c.depth(f) < 0.0).count();
         assert!(outside > 0);

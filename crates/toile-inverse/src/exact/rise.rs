@@ -166,7 +166,7 @@ impl Exact {
             let Some(level) = self.level(&left) else { break };
             let Some((dx, drest, dforces)) = self.solve(&left, &barriers, true) else { break };
             let start = self.point();
-            let mut part = self.allowed(&drest, &dforces);
+            let mut part = self.allowed((&dx, &drest, &dforces));
             let fallen = loop {
                 if part < LEAST_PART {
                     break None;
@@ -245,7 +245,7 @@ impl Exact {
             let centring = left.largest > 1e-2 && round < most_centring;
             let Some(step) = self.solve(&left, &barriers, centring) else { return Ok(false) };
             let (dx, drest, dforces) = step;
-            let mut part = self.allowed(&drest, &dforces);
+            let mut part = self.allowed((&dx, &drest, &dforces));
             let start = self.point();
             loop {
                 if part < SHORT && short >= MOST_SHORT {

@@ -17,6 +17,14 @@ const FIRST: f64 = 100.0;
 const RATIO: f64 = 2.5;
 const MOST_RATIO: f64 = 2.5;
 const LEAST_RATIO: f64 = 1.03;
+/// The same where the shape yields: it has to be made stable at every step, then, and few modes are lost in a short one.
+const YIELDING_RATIO: f64 = 1.1;
+const MOST_YIELDING: f64 = 1.3;
+const MOST_YIELDING_STEPS: usize = 500;
+/// Way from the target beyond which a shape that yields is not what was asked for, in units of length.
+const FARTHEST: f64 = 30.0;
+/// Factorisations of one such step beyond which the next is shorter.
+const HARD: usize = 40;
 /// Factorisations of one step up to which the next is longer.
 const EASY: usize = 6;
 /// Factorisations on the way at most.
@@ -37,65 +45,103 @@ fn stiffened(garment: &Garment, factor: f64) -> Garment {
     stiff
 }
 
+/// The softest cloth that was held on the way, and how.
+pub(crate) struct Softened {
+    /// By how much it is stiffer against bending than the cloth is.
+    pub(crate) factor: f64,
+    here: Point,
+    /// The point before, and one over its factor; at infinite stiffness the target rests as it is.
+    before: (f64, Point),
+}
+
+/// Gives a search for a garment.
+pub(crate) type Make<'a> = dyn Fn(&Garment) -> Result<Exact, InverseError> + 'a;
+
 impl Exact {
-    /// Brings the search to the target under the full weight by way of cloth that is stiffer against bending; `make` gives a search for a garment
-    /// as this one is for `garment`. The least factor of stiffness with which the target was held: 1 where that went well, and only then anything is changed.
+    /// Holds the target under the full weight with cloth that is stiffer against bending, and makes that softer as far as it goes; `make` gives a search for a
+    /// garment as this one is for `garment`. The softest with which the target was held, if any; where that is as soft as it should be, the search is there, and
+    /// only then anything is changed.
     pub(crate) fn soften(
         &mut self,
         garment: &Garment,
-        make: &dyn Fn(&Garment) -> Result<Exact, InverseError>,
+        make: &Make<'_>,
         watch: &mut Watch<'_>,
-    ) -> Result<f64, InverseError> {
-        let mut factor = FIRST;
-        let mut held = make(&stiffened(garment, factor))?;
+    ) -> Result<Option<Softened>, InverseError> {
+        let mut held = make(&stiffened(garment, FIRST))?;
         held.steps = self.steps;
-        if !held.at_once(watch)? {
-            self.steps = held.steps;
-            return Ok(f64::INFINITY);
+        let there = held.at_once(watch)?;
+        self.steps = held.steps;
+        if !there {
+            return Ok(None);
         }
-        let mut here = held.point();
-        // Where the last point was found, and the one before; at infinite stiffness the target rests as it is.
-        let mut before: (f64, State) = (0.0, self.target.clone());
-        let mut ratio = RATIO;
+        let target = Point { rest: self.target.clone(), ..held.point() };
+        let mut softened = Softened { factor: FIRST, here: held.point(), before: (0.0, target) };
+        if !held.stopped {
+            self.soften_on(&mut softened, garment, make, watch)?;
+        }
+        Ok(Some(softened))
+    }
+
+    /// Makes held cloth softer as far as it goes; where that is as soft as it should be, the search is there.
+    pub(crate) fn soften_on(
+        &mut self,
+        softened: &mut Softened,
+        garment: &Garment,
+        make: &Make<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<(), InverseError> {
+        let Softened { factor, here, before } = softened;
+        let moving = !self.shape.is_empty();
+        let (mut ratio, most_ratio, most) = match moving {
+            true => (YIELDING_RATIO, MOST_YIELDING, MOST_YIELDING_STEPS),
+            false => (RATIO, MOST_RATIO, MOST_STEPS),
+        };
         // Whether the last two points say where the next one is: not where a rest shape was changed to make it stable.
         let mut smooth = true;
-        let mut stopped = held.stopped;
-        let most = held.steps + MOST_STEPS;
-        while factor > 1.0 && ratio >= LEAST_RATIO && held.steps < most && !stopped {
-            let next = (factor / ratio).max(1.0);
+        let mut stopped = false;
+        // Whether the shape is drawn to the target at the same time.
+        let mut eager = moving;
+        let most = self.steps + most;
+        while *factor > 1.0 && ratio >= LEAST_RATIO && self.steps < most && !stopped {
+            let next = (*factor / ratio).max(1.0);
             let mut softer = make(&stiffened(garment, next))?;
-            softer.steps = held.steps;
-            let start = held.steps;
+            let start = self.steps;
+            softer.steps = start;
             softer.return_to(here.clone());
-            // κ̄ is linear in 1/D.
-            let way = match smooth {
-                true => (1.0 / next - 1.0 / factor) / (1.0 / factor - before.0),
-                false => 0.0,
-            };
-            let change: Vec<f64> = here
-                .rest
-                .coordinates()
-                .iter()
-                .zip(before.1.coordinates())
-                .map(|(now, then)| now - then)
-                .collect();
-            here.rest.advanced_into(&change, way, &mut softer.rest);
-            softer.model.set_rest(&softer.rest);
+            if smooth {
+                // κ̄ is linear in 1/D.
+                let way = (1.0 / next - 1.0 / *factor) / (1.0 / *factor - before.0);
+                let ahead = |now: &State, then: &State, to: &mut State| {
+                    let both = now.coordinates().iter().zip(then.coordinates());
+                    let change: Vec<f64> = both.map(|(now, then)| now - then).collect();
+                    now.advanced_into(&change, way, to);
+                };
+                ahead(&here.rest, &before.1.rest, &mut softer.rest);
+                if !softer.shape.is_empty() {
+                    ahead(&here.x, &before.1.x, &mut softer.x);
+                }
+                softer.model.set_rest(&softer.rest);
+            }
+            softer.drawn = eager;
             let balanced = softer.balance(TOLERANCE, 0, watch)?;
             let stable = balanced && softer.stable()?;
             let there = stable || balanced && softer.steady(ROUNDS, watch)?;
             stopped = softer.stopped;
-            held.steps = softer.steps;
+            self.steps = softer.steps;
+            eager = moving && there;
             if there {
-                before = (1.0 / factor, here.rest.clone());
-                here = softer.point();
-                factor = next;
+                *before = (1.0 / *factor, here.clone());
+                *here = softer.point();
+                *factor = next;
                 if softer.steps - start <= EASY {
-                    ratio = (1.5 * ratio).min(MOST_RATIO);
-                } else if !stable {
+                    ratio = (1.5 * ratio).min(most_ratio);
+                } else if !stable && (!moving || softer.steps - start > HARD) {
                     ratio = ratio.sqrt();
                 }
                 smooth = stable;
+                if moving && softer.away().0 > FARTHEST * softer.length {
+                    break;
+                }
             } else if smooth {
                 // From the point itself first, before a shorter way is tried.
                 smooth = false;
@@ -103,11 +149,14 @@ impl Exact {
                 ratio = ratio.sqrt();
             }
         }
-        self.steps = held.steps;
-        if factor <= 1.0 {
-            let Point { x, rest, forces, threads, .. } = here;
-            self.return_to(Point { x, rest, forces, threads, load: 1.0 });
+        if *factor <= 1.0 {
+            self.take(softened);
         }
-        Ok(factor)
+        Ok(())
+    }
+
+    /// Goes to where held cloth is.
+    pub(crate) fn take(&mut self, softened: &Softened) {
+        self.return_to(Point { load: 1.0, ..softened.here.clone() });
     }
 }

@@ -10,7 +10,7 @@ use toile_energy::Curvature;
 use toile_geometry::Vec3;
 use toile_solve::{EigenSettings, SolveError, lowest_mode};
 
-use super::{BARRIER, Exact, FLOOR, LEAST_FLOOR, Step, TOLERANCE, Watch};
+use super::{BARRIER, Exact, FLOOR, LEAST_FLOOR, Point, Step, TOLERANCE, Watch};
 use crate::InverseError;
 
 /// Steps on the way at most.
@@ -21,8 +21,14 @@ const LATELY: usize = 4;
 const NEARER: f64 = 0.6;
 /// How much more is asked of a rest shape that proved too soft to stay.
 const STEADIER: f64 = 4.0;
-/// Modes that are raised together at most.
+/// Lanczos vectors for low modes beside the lowest.
+const VECTORS: usize = 40;
+/// Modes that are raised together at most, and how many are looked for at once beside the lowest where the shape yields; those of two
+/// such looks are kept.
 const MODES: usize = 8;
+const MORE: usize = 8;
+/// Force that counts as balanced while modes are being raised where the shape yields, in units of a vertex's weight.
+const ROUGH: f64 = 1e-3;
 /// Least part of a step worth taking.
 const LEAST_PART: f64 = 0.05;
 /// Longest change of the rest shape in one step, in units of length.
@@ -36,6 +42,9 @@ struct Rate {
     dx: Vec<f64>,
     drest: Vec<f64>,
 }
+
+/// The lowest eigenvalue, its mode, and others that are low.
+type Low = (f64, Vec<f64>, Vec<Vec<f64>>);
 
 impl Exact {
     /// Whether the shape is a stable equilibrium with its contacts held.
@@ -81,6 +90,11 @@ impl Exact {
 
     /// The lowest eigenvalue with contacts held \[1/s²\], and its mode; `None` where it cannot be told.
     fn lowest(&mut self) -> Result<Option<(f64, Vec<f64>)>, InverseError> {
+        Ok(self.lowest_with(0)?.map(|(value, mode, _)| (value, mode)))
+    }
+
+    /// The same with up to so many modes more that are low, not to many digits.
+    fn lowest_with(&mut self, more: usize) -> Result<Option<Low>, InverseError> {
         self.held_hessian();
         self.hold(true);
         let fixed = self.model.fixed().to_vec();
@@ -91,12 +105,77 @@ impl Exact {
         match lowest_mode(&mut self.cholesky, &self.hessian, &masses, &settings) {
             Ok(mode) => {
                 let still = |(v, fixed): (f64, &bool)| if *fixed { 0.0 } else { v };
-                let vector = mode.vector.into_iter().zip(&fixed).map(still).collect();
-                Ok(Some((mode.value, vector)))
+                let others = match more > 0 && mode.value < self.floor {
+                    true => self.others(&mode.vector, &masses, more),
+                    false => Vec::new(),
+                };
+                let free = |vector: Vec<f64>| {
+                    vector.into_iter().zip(&fixed).map(still).collect::<Vec<f64>>()
+                };
+                Ok(Some((mode.value, free(mode.vector), others.into_iter().map(free).collect())))
             }
             Err(SolveError::NotPositiveDefinite { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Low modes beside the lowest, by Lanczos iterations with the factor that was used for it. Reference: Ericsson and Ruhe 1980.
+    fn others(&mut self, lowest: &[f64], masses: &[f64], count: usize) -> Vec<Vec<f64>> {
+        let root: Vec<f64> = masses.iter().map(|m| m.sqrt()).collect();
+        let scaled = |v: &[f64]| -> Vec<f64> { v.iter().zip(&root).map(|(v, r)| v * r).collect() };
+        let mut known = scaled(lowest);
+        let size = dot(&known, &known).sqrt();
+        known.iter_mut().for_each(|k| *k /= size);
+        let mut seed = 0x2545_f491_4f6c_dd1d_u64;
+        let mut q: Vec<f64> = root
+            .iter()
+            .map(|r| {
+                seed ^= seed << 13;
+                seed ^= seed >> 7;
+                seed ^= seed << 17;
+                r * ((seed >> 11) as f64 / (1u64 << 52) as f64 - 1.0)
+            })
+            .collect();
+        let mut basis: Vec<Vec<f64>> = vec![known];
+        let mut square: Vec<Vec<f64>> = Vec::new();
+        for k in 0..VECTORS {
+            for _ in 0..2 {
+                for b in &basis {
+                    let c = dot(&q, b);
+                    q.iter_mut().zip(b).for_each(|(q, b)| *q -= c * b);
+                }
+            }
+            let size = dot(&q, &q).sqrt();
+            if size <= 1e-12 || size.is_nan() {
+                break;
+            }
+            q.iter_mut().for_each(|q| *q /= size);
+            let mut w = scaled(&q);
+            self.cholesky.apply_inverse(&mut w);
+            w = scaled(&w);
+            basis.push(q);
+            square.push(basis[1..k + 2].iter().map(|b| dot(b, &w)).collect());
+            q = w;
+        }
+        let m = square.len();
+        let ritz = DMatrix::from_fn(m, m, |i, j| square[i.max(j)][i.min(j)]).symmetric_eigen();
+        let mut order: Vec<usize> = (0..m).collect();
+        order.sort_by(|&i, &j| ritz.eigenvalues[j].total_cmp(&ritz.eigenvalues[i]));
+        order
+            .into_iter()
+            .take(count)
+            .map(|i| {
+                let theta = ritz.eigenvalues[i];
+                let mut y = vec![0.0; root.len()];
+                for (b, c) in basis[1..].iter().zip(ritz.eigenvectors.column(i).iter()) {
+                    y.iter_mut().zip(b).for_each(|(y, b)| *y += c * b);
+                }
+                let mut vector: Vec<f64> =
+                    y.iter().zip(&root).map(|(y, r)| y * r / theta).collect();
+                self.cholesky.apply_inverse(&mut vector);
+                vector
+            })
+            .collect()
     }
 
     fn rate(&mut self, mode: &[f64]) -> Rate {
@@ -133,14 +212,15 @@ impl Exact {
         let mut best = (f64::NEG_INFINITY, self.point());
         let mut bests = Vec::new();
         for round in 0..rounds {
-            let Some((value, mode)) = self.lowest()? else { break };
+            let more = if self.shape.is_empty() { 0 } else { MORE };
+            let Some((value, mode, others)) = self.lowest_with(more)? else { break };
             if value >= self.floor {
-                return Ok(true);
+                return self.settled(start, watch);
             }
-            if self.modes.len() == MODES {
-                self.modes.remove(0);
-            }
+            self.modes.extend(others);
             self.modes.push(mode);
+            let old = self.modes.len().saturating_sub(MODES + 2 * more);
+            self.modes.drain(..old);
             if value > best.0 {
                 best = (value, self.point());
                 most = (2.0 * most).min(1.0);
@@ -155,17 +235,31 @@ impl Exact {
             }
             let Some((dx, drest, dforces)) = self.raise()? else { break };
             let longest = drest.iter().fold(0.0f64, |m, p| m.max(p.abs())) / self.length;
-            let part = self.allowed(&drest, &dforces).min(most).min(most * LONGEST / longest);
+            let part =
+                self.allowed((&dx, &drest, &dforces)).min(most).min(most * LONGEST / longest);
             let before = self.point();
             self.advance(&before, (&dx, &drest, &dforces), part);
-            if !self.balance(TOLERANCE, 0, watch)? {
+            let tolerance = if self.shape.is_empty() { TOLERANCE } else { ROUGH };
+            if !self.balance(tolerance, 0, watch)? {
                 self.return_to(before);
                 most *= 0.5;
             }
         }
-        let enough = best.0 >= LEAST_FLOOR / FLOOR * self.floor;
-        self.return_to(if enough { best.1 } else { start });
-        Ok(enough)
+        if best.0 >= LEAST_FLOOR / FLOOR * self.floor {
+            self.return_to(best.1);
+            return self.settled(start, watch);
+        }
+        self.return_to(start);
+        Ok(false)
+    }
+
+    /// Balances to the last digits what is stable; `false`, back at `start`, where that fails.
+    fn settled(&mut self, start: Point, watch: &mut Watch<'_>) -> Result<bool, InverseError> {
+        let there = self.shape.is_empty() || self.balance(TOLERANCE, 0, watch)? && self.stable()?;
+        if !there {
+            self.return_to(start);
+        }
+        Ok(there)
     }
 
     /// Raises the lowest eigenvalue well above what counts as stable; whether it rose.
@@ -186,7 +280,17 @@ impl Exact {
     /// The shortest step that brings the quotients of all modes above the least one that counts as stable.
     fn raise(&mut self) -> Result<Option<Step>, InverseError> {
         let modes = std::mem::take(&mut self.modes);
-        let mut rates: Vec<Rate> = modes.iter().map(|m| self.rate(m)).collect();
+        let mut rates = Vec::new();
+        self.held_hessian();
+        let mut pushed = vec![0.0; self.model.len()];
+        let low = |mode: &[f64], this: &Self, pushed: &mut [f64]| {
+            this.model.pattern().multiply(&this.hessian, mode, pushed);
+            dot(pushed, mode) < 2.0 * this.floor
+        };
+        let wanted: Vec<bool> = modes.iter().map(|m| low(m, self, &mut pushed)).collect();
+        for (mode, _) in modes.iter().zip(wanted).filter(|(_, low)| *low) {
+            rates.push(self.rate(mode));
+        }
         self.modes = modes;
         rates.retain(|r| r.value < 2.0 * self.floor);
         let barriers = self.barriers(BARRIER);
@@ -202,7 +306,8 @@ impl Exact {
                 for k in 0..size {
                     if size == 3 && !self.rest_held[v] {
                         self.kkt.rhs[rest + k] = self.length * rate.drest[f + k];
-                    } else if size != 3 && !self.pinned[f + k] {
+                    }
+                    if self.moves(size, f + k) {
                         let unit = self.length / self.model.levers()[f + k];
                         self.kkt.rhs[x + k] = unit * rate.dx[f + k];
                     }

@@ -85,9 +85,11 @@ pub fn invert_by_reference(
     )?;
     let (mut naive, mut naive_sag) = (None, None);
     if settings.naive_sag && go_on && watch(Phase::Naive, 0.0, 0.0) {
-        let fallen = made_as_drawn(garment, &touched, &held)?;
-        naive_sag = Some(distances(&fallen, &touched).0);
-        naive = Some(fallen);
+        let mut seen = || watch(Phase::Naive, 0.0, 0.0);
+        if let Some(fallen) = made_as_drawn(garment, &touched, &held, &mut seen)? {
+            naive_sag = Some(distances(&fallen, &touched).0);
+            naive = Some(fallen);
+        }
     }
     let contacts = judged
         .contacts

@@ -4,3 +4,4 @@ mod flat;
 mod layers;
 mod sewn;
 mod skirt;
+mod yielding;

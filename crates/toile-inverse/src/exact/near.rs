@@ -1,0 +1,140 @@
+//! The shape free to yield: of the equilibria with all contacts where the target has them, one near the target.
+//!
+//! The shape becomes an unknown beside rest shape and forces, at a price. A step is Gauss and Newton's for
+//!
+//! α/2 Σ aᵢ |xᵢ − tᵢ|²/ℓ² + ½ |x̄ − x̄₀|² + barrier of the cones   with   F(x, x̄) − r = 0,
+//!
+//! x̄₀ where the rest shape is: one sparse saddle point of nine unknowns a vertex. After it forces are balanced anew and what has become unstable is made stable, shape and rest shape
+//! together; what is kept is nearer to the target.
+
+use toile_geometry::Vec3;
+
+use super::{BARRIER, Exact, TO_THE_BORDER, TOLERANCE, Watch};
+use crate::InverseError;
+
+/// Steps at most, and rounds in which one is made stable.
+const STEPS: usize = 8;
+const ROUNDS: usize = 12;
+/// Part of a step that is tried first.
+const FIRST_PART: f64 = 0.5;
+/// Least part of a step worth taking, and what the distance must fall by for another one.
+const LEAST_PART: f64 = 0.05;
+const GAIN: f64 = 0.95;
+
+/// Price of coming as near to a collider as a thousandth of the size, a way of that much at that distance.
+const WALL: f64 = 1.0;
+/// Nearest distance that counts, in units of length.
+const LEAST_GAP: f64 = 0.1;
+
+/// A collider near a vertex that does not touch it, as a plane.
+pub(super) struct Wall {
+    node: usize,
+    unknown: usize,
+    normal: Vec3,
+    /// Distance of the vertex in the target \[m\].
+    gap: f64,
+}
+
+impl Exact {
+    /// The same search with colliders that vertices which do not touch them must not enter: vertex, normal and distance from where it may touch \[m\].
+    pub(crate) fn among(mut self, walls: &[(u32, Vec3, f64)]) -> Self {
+        let wall = |&(vertex, normal, gap): &(u32, Vec3, f64)| {
+            let node = self.model.vertices()[vertex as usize];
+            Wall { node: node as usize, unknown: self.model.unknown(node), normal, gap }
+        };
+        let free = |w: &Wall| !self.shape_held[w.unknown];
+        self.walls = walls.iter().map(wall).filter(free).collect();
+        self
+    }
+
+    /// Distance of a vertex from a collider where the shape is now \[m\].
+    fn gap(&self, wall: &Wall) -> f64 {
+        let (now, then) = (self.x.coordinates(), self.model.start().coordinates());
+        let moved = |k: usize| wall.normal[k] * (now[wall.unknown + k] - then[wall.unknown + k]);
+        wall.gap + (0..3).map(moved).sum::<f64>()
+    }
+
+    /// Makes ways towards colliders the dearer the nearer they are.
+    pub(super) fn lean_on_walls(&mut self) {
+        for wall in &self.walls {
+            let near = self.length / self.gap(wall).max(LEAST_GAP * self.length);
+            self.kkt.lean(wall.node, &wall.normal, WALL * near * near);
+        }
+    }
+
+    /// Part of a step that enters no collider.
+    pub(super) fn before_walls(&self, dx: &[f64]) -> f64 {
+        let mut part = 1.0f64;
+        for wall in &self.walls {
+            let way: f64 = (0..3).map(|k| wall.normal[k] * dx[wall.unknown + k]).sum();
+            let gap = self.gap(wall);
+            if gap > 0.0 && way < 0.0 {
+                part = part.min(-TO_THE_BORDER * gap / way);
+            }
+        }
+        part
+    }
+
+    /// Largest and root mean square distance of the shape from the target \[m\].
+    pub(crate) fn away(&self) -> (f64, f64) {
+        let here = self.positions(&self.x);
+        crate::judge::distances(&here, &self.positions(self.model.start()))
+    }
+
+    /// Adds the way to the target to what the saddle point is solved for.
+    pub(super) fn draw_near(&mut self) {
+        let goal = self.model.start().coordinates();
+        for (v, &f) in self.model.first_unknowns().iter().enumerate() {
+            let (x, _, _) = self.kkt.at(v);
+            for k in 0..3 {
+                if self.model.graph().sizes[v] == 3 && !self.shape_held[f + k] {
+                    let off = goal[f + k] - self.x.coordinates()[f + k];
+                    self.kkt.rhs[x + k] = self.shape[f + k] * off / self.length;
+                }
+            }
+        }
+    }
+
+    /// Brings the shape nearer to the target, over stable equilibria.
+    pub(crate) fn pull(&mut self, watch: &mut Watch<'_>) -> Result<(), InverseError> {
+        let mut most = FIRST_PART;
+        for _ in 0..STEPS {
+            let before = self.point();
+            let away = self.away().1;
+            let left = self.left();
+            if self.stopped || !self.tell(&left, watch) {
+                break;
+            }
+            let barriers = self.barriers(BARRIER);
+            if !self.factorize(&barriers, 0.0)? {
+                break;
+            }
+            self.kkt.rhs.iter_mut().zip(&left.rows).for_each(|(r, l)| *r = -l);
+            self.draw_near();
+            if !self.kkt.solve() {
+                break;
+            }
+            let (dx, drest, dforces) = self.step(&barriers, false);
+            let mut part = self.allowed((&dx, &drest, &dforces)).min(most);
+            let gained = loop {
+                self.advance(&before, (&dx, &drest, &dforces), part);
+                let there = self.balance(TOLERANCE, 0, watch)?
+                    && (self.stable()? || self.steady(ROUNDS, watch)?);
+                let now = self.away().1;
+                if there && now < away {
+                    break Some(now / away);
+                }
+                self.return_to(before.clone());
+                part *= 0.3;
+                if part < LEAST_PART || self.stopped {
+                    break None;
+                }
+            };
+            most = (2.0 * part).min(1.0);
+            if gained.is_none_or(|g| g > GAIN) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
