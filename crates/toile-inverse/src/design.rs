@@ -28,8 +28,8 @@ const HOPELESS: f64 = 1e5;
 /// What it costs a shape to yield by a thousandth of the size, beside a change of the rest shape by that much at each edge.
 const SHAPE: f64 = 0.3;
 
-/// How many times stiffer against bending cloth that holds the target may be than the cloth there is for a shape that yields to be near: with 4.6
-/// times a dress was 1 % of its size away.
+/// How many times stiffer against bending cloth that holds the target may be than the cloth there is for a shape that yields to be near: a dress held
+/// with 4.6 times was 1.2 % of its size away when 1.55 times were left to go.
 const MOST_FACTOR: f64 = 8.0;
 
 /// Distance within which colliders are in the way of a shape that yields, in units of the size.

@@ -94,7 +94,7 @@ fn cloth_too_soft_for_so_little_friction_is_told_the_friction_that_holds_it() {
     let skirt = Skirt { rows: 8, around: 24, waves: 4, height: 0.4, ..Skirt::default() };
     let felt = ShellMaterial::DiscreteShells { k_length: 2.0, k_area: 0.0, k_bend: 5e-3 };
     let of = |friction: f64| {
-        let garment = skirt.garment(felt.clone(), 0.3, friction).unwrap();
+        let garment = skirt.garment(felt, 0.3, friction).unwrap();
         invert(&garment, &short(), |_| true).unwrap()
     };
     let slips = of(0.02);
