@@ -25,7 +25,7 @@ const SWEEPS: usize = 3;
 const SETTLED: f64 = 0.1;
 
 /// Sweeps after the last step at most; more where contacts are few, so that so many are solved: those that say the same thing come to agree slowly.
-const LAST_SWEEPS: usize = 200;
+const LAST_SWEEPS: usize = 60;
 const LAST_SOLVED: usize = 20_000;
 const MOST_SWEEPS: usize = 2_000;
 
