@@ -10,7 +10,7 @@ use toile::io::{
 };
 use toile::report::record::{Frame, INDEX};
 use toile::report::stage::{Stage, Touch};
-use toile::rod::{Assembly, AssemblyReport, FibreContact, FibreContactKey, SurfacePart};
+use toile::rod::{Assembly, AssemblyReport, FibreContact, FibreContactKey, RodError, SurfacePart};
 use toile::rod_assembly;
 
 use crate::args::{Global, SimulateArgs};
@@ -89,7 +89,13 @@ pub(crate) fn simulate(
     let mut touches = Vec::new();
     let (mut done, mut worst, mut deepest, mut most, mut failed) = (first, 0.0f64, 0.0f64, 0, 0);
     for step in first + 1..=steps {
-        let report = assembly.step()?;
+        let report = match assembly.step_while(&|| !interrupted()) {
+            Err(RodError::Stopped) => {
+                write_fibre_checkpoint(&kept, done, &assembly.checkpoint())?;
+                break;
+            }
+            report => report?,
+        };
         done = step;
         worst = worst.max(report.residual);
         deepest = deepest.max(report.penetration);

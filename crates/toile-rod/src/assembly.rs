@@ -368,7 +368,13 @@ impl Assembly {
     /// Takes one step. Where fast fibres would pass through each other on the way, or where sweeps over the contacts stall, it is taken in
     /// halves.
     pub fn step(&mut self) -> Result<AssemblyReport, RodError> {
-        self.step_in_parts(0)
+        self.step_while(&|| true)
+    }
+
+    /// [`step`](Self::step) that asks whether to go on in each sweep over the contacts, of which a dense crowd has hundreds of thousands. Otherwise it
+    /// ends with [`RodError::Stopped`], everything where it was.
+    pub fn step_while(&mut self, go_on: &dyn Fn() -> bool) -> Result<AssemblyReport, RodError> {
+        self.step_in_parts(0, go_on)
     }
 
     /// All fibres ready for a step, and where their joints are.
@@ -386,7 +392,11 @@ impl Assembly {
         Ok(self.bodies.try_map(one)?.into_iter().unzip())
     }
 
-    fn step_in_parts(&mut self, cuts: usize) -> Result<AssemblyReport, RodError> {
+    fn step_in_parts(
+        &mut self,
+        cuts: usize,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<AssemblyReport, RodError> {
         let h = self.settings.step.dt;
         let mut clock = Laps::start();
         let (prepared, sites) = self.prepared()?;
@@ -400,7 +410,7 @@ impl Assembly {
             if !pairs.is_empty() {
                 let delassus = Delassus::new(&self.bodies, &chains, &pairs, 0.0)?;
                 timings.operator += clock.lap();
-                let r = self.contact_forces(&delassus, &sites, &pairs, &mut report)?;
+                let r = self.contact_forces(&delassus, &sites, &pairs, &mut report, go_on)?;
                 timings.friction += clock.lap();
                 change = delassus.pushed(&self.bodies, &chains, &sites, &r);
             }
@@ -414,7 +424,7 @@ impl Assembly {
         report.timings = timings;
         if !report.converged && cuts < MOST_RETRIES {
             // How contacts share their forces is hardly determined here; half a step on they lie otherwise.
-            let mut halves = self.step_in_halves(cuts)?;
+            let mut halves = self.step_in_halves(cuts, go_on)?;
             halves.sweeps += report.sweeps;
             halves.timings = halves.timings.plus(&timings);
             return Ok(halves);
@@ -427,19 +437,27 @@ impl Assembly {
             report.passing = self.passed(&sites, h);
             if report.passing > 0 && cuts < MOST_CUTS {
                 self.restore(&before)?;
-                return self.step_in_halves(cuts);
+                return self.step_in_halves(cuts, go_on);
             }
         }
         Ok(report)
     }
 
-    fn step_in_halves(&mut self, cuts: usize) -> Result<AssemblyReport, RodError> {
+    fn step_in_halves(
+        &mut self,
+        cuts: usize,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<AssemblyReport, RodError> {
         let h = self.settings.step.dt;
+        let before = self.checkpoint();
         self.settings.step.dt = 0.5 * h;
         let halves = self
-            .step_in_parts(cuts + 1)
-            .and_then(|first| Ok((first, self.step_in_parts(cuts + 1)?)));
+            .step_in_parts(cuts + 1, go_on)
+            .and_then(|first| Ok((first, self.step_in_parts(cuts + 1, go_on)?)));
         self.settings.step.dt = h;
+        if let Err(RodError::Stopped) = halves {
+            self.restore(&before)?;
+        }
         let (first, second) = halves?;
         Ok(first.followed_by(second))
     }

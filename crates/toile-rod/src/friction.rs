@@ -18,6 +18,7 @@ impl Assembly {
         sites: &[Sites],
         pairs: &[Pair],
         report: &mut AssemblyReport,
+        go_on: &dyn Fn() -> bool,
     ) -> Result<Vec<f64>, RodError> {
         let h = self.settings.step.dt;
         let count = pairs.len();
@@ -46,16 +47,19 @@ impl Assembly {
         };
         let unknown = || RodError::Solver { name: self.solver.into() };
         let solver = solver_named::<3>(self.solver).ok_or_else(unknown)?;
-        let mut found = solver.solve(&problem, Some(&start), &settings, &|_, _| true);
+        let mut found = solver.solve(&problem, Some(&start), &settings, &|_, _| go_on());
         // Where sweeps stall, the other ways of the kernel take over.
         if !found.converged() && 3 * count <= DENSE_LIMIT {
             let sweeps = found.iterations;
             let few = Settings { max_iterations: 200, ..settings };
-            let other = Auto.solve(&problem, Some(&found.r), &few, &|_, _| true);
+            let other = Auto.solve(&problem, Some(&found.r), &few, &|_, _| go_on());
             if other.residuals.alart_curnier < found.residuals.alart_curnier {
                 found = other;
             }
             found.iterations += sweeps;
+        }
+        if !found.converged() && !go_on() {
+            return Err(RodError::Stopped);
         }
         report.contacts.clear();
         report.sweeps += found.iterations;

@@ -114,3 +114,19 @@ fn closing_and_inverting_stop_when_asked() {
     assert!(matches!(scene.close_gaps_watched(1e-4, &twice), Err(RodError::Stopped)));
     assert!(calls.get() <= 6, "{}", calls.get());
 }
+
+/// A step that is stopped among its sweeps moves nothing, and the next goes on from there.
+#[test]
+fn a_step_that_is_stopped_leaves_everything_where_it_was() {
+    let mut scene = drawn_hair(40).unwrap();
+    let other = scene.checkpoint();
+    let asked = std::cell::Cell::new(0);
+    let stopped = scene.step_while(&|| {
+        asked.set(asked.get() + 1);
+        false
+    });
+    assert!(matches!(stopped, Err(RodError::Stopped)) && asked.get() > 0, "{stopped:?}");
+    assert_eq!(scene.checkpoint(), other);
+    scene.step_while(&|| true).unwrap();
+    assert!(scene.time > other.time);
+}
