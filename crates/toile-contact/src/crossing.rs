@@ -9,6 +9,8 @@ pub(crate) struct Crossing {
     pub(crate) time: f64,
     /// Normal of the plane in which they lie then, of any length, turned to where the first thing comes through.
     pub(crate) normal: Vec3,
+    /// Weights of the four points in the difference of the two places that meet.
+    pub(crate) weights: [f64; 4],
 }
 
 /// How far beyond its border a thing counts as met, in parts of it: no path may slip between two things.
@@ -130,7 +132,8 @@ fn crossings(
             let approach = ways.fold(Vec3::zeros(), |a, b| a + b);
             let [p, q, _] = legs(&at(time));
             let n = p.cross(&q);
-            found.push(Crossing { time, normal: if n.dot(&approach) < 0.0 { -n } else { n } });
+            let normal = if n.dot(&approach) < 0.0 { -n } else { n };
+            found.push(Crossing { time, normal, weights });
         }
     }
     found

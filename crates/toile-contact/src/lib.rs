@@ -47,7 +47,7 @@ pub use impact::{Impact, ImpactPair, first_impact, safe_fraction};
 pub use layers::{LayerPair, Layers, Span, Spread};
 pub use motion::{Keyframe, Motion, RigidState};
 pub use penetration::{Intrusion, Penetration, PushOut, penetrations, push_out};
-pub use pierce::piercing_impacts;
+pub use pierce::{piercing_contacts, piercing_impacts};
 pub use proximity::LayerSettings;
 pub use shape::{MeshShape, Pose, Shape, Sides, SurfacePoint};
 pub use side::LayerSides;

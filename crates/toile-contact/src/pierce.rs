@@ -8,7 +8,7 @@ use crate::crossing::{Crossing, edges_cross, vertex_crosses};
 use crate::owner::owners;
 use crate::shape::{MeshShape, Pose, Solid};
 use crate::touch::{check_positions, in_blocks};
-use crate::{Collider, ContactError, Impact, ImpactPair, Sides};
+use crate::{Collider, Contact, ContactError, ContactKey, Impact, ImpactPair, Sides};
 
 /// Faces in a task.
 const BLOCK: usize = 128;
@@ -32,12 +32,38 @@ pub fn piercing_impacts(
     from: f64,
     to: f64,
 ) -> Result<Vec<Impact>, ContactError> {
+    let pierced = all_pierced(start, end, topology, colliders, from, to)?;
+    Ok(pierced.into_iter().map(|p| p.impact).collect())
+}
+
+/// The same as contacts that would have prevented them: normal and weights are those of the crossing, as they go on with the collider, gaps those
+/// of the end. A contact found at the end knows nothing of them, where the collider is through the cloth by then.
+pub fn piercing_contacts(
+    start: &[Vec3],
+    end: &[Vec3],
+    topology: &Topology,
+    colliders: &[Collider],
+    from: f64,
+    to: f64,
+) -> Result<Vec<Contact>, ContactError> {
+    let pierced = all_pierced(start, end, topology, colliders, from, to)?;
+    Ok(pierced.iter().filter_map(|p| p.contact(end, topology, colliders, to)).collect())
+}
+
+fn all_pierced(
+    start: &[Vec3],
+    end: &[Vec3],
+    topology: &Topology,
+    colliders: &[Collider],
+    from: f64,
+    to: f64,
+) -> Result<Vec<Pierced>, ContactError> {
     if !(from.is_finite() && to.is_finite() && from <= to) {
         return Err(ContactError::BadInterval { start: from, end: to });
     }
     check_positions(start, topology)?;
     check_positions(end, topology)?;
-    let mut impacts: Vec<Impact> = Vec::new();
+    let mut all: Vec<Pierced> = Vec::new();
     let mut owned = None;
     for (number, collider) in colliders.iter().enumerate() {
         let placed = collider.at(from);
@@ -49,7 +75,7 @@ pub fn piercing_impacts(
             continue;
         }
         let owned = owned.get_or_insert_with(|| owners(topology));
-        let mut met: Vec<Impact> = Vec::new();
+        let mut met: Vec<Pierced> = Vec::new();
         for (t0, t1) in parts(collider, from, to) {
             let part = |t: f64| if to > from { (t - from) / (to - from) } else { 1.0 };
             let (s0, s1) = (part(t0), part(t1));
@@ -64,14 +90,100 @@ pub fn piercing_impacts(
                     Side::new(collider, start, end, t1, s1),
                 ],
             };
-            met.extend(passage.impacts(s0, s1));
+            met.extend(passage.pierced(s0, s1));
         }
-        met.sort_by(|a, b| a.pair.cmp(&b.pair).then(a.time.total_cmp(&b.time)));
-        met.dedup_by_key(|impact| impact.pair);
-        impacts.extend(met);
+        let order = |a: &Pierced, b: &Pierced| {
+            a.impact.pair.cmp(&b.impact.pair).then(a.impact.time.total_cmp(&b.impact.time))
+        };
+        met.sort_by(order);
+        met.dedup_by_key(|p| p.impact.pair);
+        all.extend(met);
     }
-    impacts.sort_unstable_by_key(|impact| impact.pair);
-    Ok(impacts)
+    all.sort_by_key(|p| p.impact.pair);
+    Ok(all)
+}
+
+/// Features of contacts that were met on the way are numbered from here: those found where things are keep their own numbers.
+const MET: u32 = 1 << 31;
+
+/// What of a collider goes through the cloth.
+#[derive(Clone, Copy)]
+struct Spot {
+    number: u32,
+    /// Place in the axes of a collider that is rigid.
+    place: Vec3,
+    /// Vertices of a mesh, and their weights.
+    vertices: [(u32, f64); 2],
+    /// How far inside the collider it is \[m\].
+    deep: f64,
+}
+
+/// A crossing of the cloth by a collider.
+struct Pierced {
+    impact: Impact,
+    /// In the axes of the collider, of any length.
+    normal: Vec3,
+    /// Of the vertices of the cloth.
+    weights: [f64; 3],
+    spot: Spot,
+}
+
+impl Pierced {
+    fn contact(
+        &self,
+        end: &[Vec3],
+        topology: &Topology,
+        colliders: &[Collider],
+        to: f64,
+    ) -> Option<Contact> {
+        let Spot { number, place, vertices: of_mesh, deep } = self.spot;
+        let feature = MET | number;
+        let (key, vertices, count, collider) = match self.impact.pair {
+            ImpactPair::FaceCollider { face, collider } => {
+                let [a, b, c] = topology.faces()[face as usize];
+                let key = ContactKey::FaceCollider { face, collider, feature };
+                (key, [a, b, c, 0], 3, collider)
+            }
+            ImpactPair::EdgeCollider { edge, collider } => {
+                let [a, b] = topology.edges()[edge as usize].vertices;
+                let key = ContactKey::EdgeCollider { edge, collider, feature };
+                (key, [a, b, 0, 0], 2, collider)
+            }
+            _ => return None,
+        };
+        let collider = &colliders[collider as usize];
+        let pose = own_axes(collider, to);
+        let place = match collider.motion().frame_at(to) {
+            Some((frame, _)) => {
+                of_mesh.iter().fold(Vec3::zeros(), |sum, &(v, w)| sum + frame[v as usize] * w)
+            }
+            None => pose.place(&place),
+        };
+        let normal = (pose.rotation * self.normal).try_normalize(0.0)?;
+        let [a, b, c] = self.weights;
+        let mut contact = Contact {
+            key,
+            vertices,
+            weights: [a, b, c, 0.0],
+            count,
+            normal,
+            gap: 0.0,
+            velocity: collider.at(to).velocity_of_vertices(&place, &of_mesh),
+            friction: collider.friction(),
+        };
+        contact.gap = normal.dot(&(contact.sum(end) - place)) - deep - collider.gap();
+        Some(contact)
+    }
+}
+
+/// Axes in which a rigid collider stands still; those of the world for one that deforms.
+fn own_axes(collider: &Collider, time: f64) -> Pose {
+    let placed = collider.at(time);
+    match &placed.body {
+        Body::Solid { pose, .. } => *pose,
+        Body::Mesh(_) if collider.motion().is_rigid() => placed.state().pose,
+        Body::Mesh(_) => Pose::identity(),
+    }
 }
 
 /// Intervals in which cloth goes nearly straight as seen from the collider.
@@ -97,13 +209,28 @@ fn parts(collider: &Collider, from: f64, to: f64) -> Vec<(f64, f64)> {
     parts
 }
 
+/// A sharp point of a solid, or one in its middle.
+struct Point {
+    place: Vec3,
+    /// The way out of the solid there; zero where there is none.
+    out: Vec3,
+    /// How far inside it is \[m\].
+    deep: f64,
+}
+
+/// A sharp edge of a solid, or its axis.
+struct Segment {
+    ends: [Vec3; 2],
+    out: Vec3,
+    /// How far inside its ends are \[m\].
+    deep: [f64; 2],
+}
+
 /// Sharp or thin things of a solid, in its own axes.
 #[derive(Default)]
 struct Features {
-    /// Points, and the way out of the solid there; zero where there is none.
-    points: Vec<(Vec3, Vec3)>,
-    /// Ends of segments, and the way out.
-    segments: Vec<([Vec3; 2], Vec3)>,
+    points: Vec<Point>,
+    segments: Vec<Segment>,
     bounds: Option<Bounds>,
 }
 
@@ -115,18 +242,22 @@ impl Features {
     fn of_solid(solid: &Solid) -> Self {
         let mut features = Self::default();
         let axis = |half: f64| [-half * Vec3::z(), half * Vec3::z()];
+        let inside = |place: Vec3, deep: f64| Point { place, out: Vec3::zeros(), deep };
         match *solid {
             Solid::HalfSpace | Solid::Pipe { .. } | Solid::Torus { .. } => {}
-            Solid::Sphere { .. } => features.points.push((Vec3::zeros(), Vec3::zeros())),
-            Solid::Capsule { half, .. } => {
-                features.points.extend(axis(half).map(|p| (p, Vec3::zeros())));
-                features.segments.push((axis(half), Vec3::zeros()));
+            Solid::Sphere { radius } => features.points.push(inside(Vec3::zeros(), radius)),
+            Solid::Capsule { half, radius } => {
+                features.points.extend(axis(half).map(|p| inside(p, radius)));
+                let (ends, deep) = (axis(half), [radius; 2]);
+                features.segments.push(Segment { ends, out: Vec3::zeros(), deep });
             }
-            Solid::Frustum { half, .. } => {
-                let [a, b] = axis(half);
+            Solid::Frustum { half, low, high } => {
+                let ends = axis(half);
                 // A tip points out; the middle of a flat end does, too.
-                features.points.extend([(a, -Vec3::z()), (b, Vec3::z())]);
-                features.segments.push(([a, b], Vec3::zeros()));
+                let out = [-Vec3::z(), Vec3::z()];
+                let end = |k: usize| Point { place: ends[k], out: out[k], deep: 0.0 };
+                features.points.extend([end(0), end(1)]);
+                features.segments.push(Segment { ends, out: Vec3::zeros(), deep: [low, high] });
             }
             Solid::Block { half } => {
                 let corner = |k: usize| {
@@ -134,17 +265,19 @@ impl Features {
                     Vec3::new(sign(0), sign(1), sign(2))
                 };
                 let at = |k: usize| corner(k).component_mul(&half);
-                features.points.extend((0..8).map(|k| (at(k), corner(k))));
+                let point = |k: usize| Point { place: at(k), out: corner(k), deep: 0.0 };
+                features.points.extend((0..8).map(point));
                 for k in 0..8 {
                     for bit in (0..3).filter(|bit| k >> bit & 1 == 0) {
                         let (a, b) = (k, k | 1 << bit);
-                        features.segments.push(([at(a), at(b)], corner(a) + corner(b)));
+                        let (ends, out) = ([at(a), at(b)], corner(a) + corner(b));
+                        features.segments.push(Segment { ends, out, deep: [0.0; 2] });
                     }
                 }
             }
         }
-        let ends = features.segments.iter().flat_map(|s| s.0);
-        let all: Vec<Vec3> = features.points.iter().map(|p| p.0).chain(ends).collect();
+        let ends = features.segments.iter().flat_map(|s| s.ends);
+        let all: Vec<Vec3> = features.points.iter().map(|p| p.place).chain(ends).collect();
         features.bounds = (!all.is_empty()).then(|| Bounds::around(&all));
         features
     }
@@ -159,12 +292,7 @@ struct Side {
 
 impl Side {
     fn new(collider: &Collider, start: &[Vec3], end: &[Vec3], time: f64, s: f64) -> Self {
-        let placed = collider.at(time);
-        let pose = match &placed.body {
-            Body::Solid { pose, .. } => *pose,
-            Body::Mesh(_) if collider.motion().is_rigid() => placed.state().pose,
-            Body::Mesh(_) => Pose::identity(),
-        };
+        let pose = own_axes(collider, time);
         let cloth = start.iter().zip(end).map(|(a, b)| pose.recall(&(a + (b - a) * s))).collect();
         let mesh = collider.motion().frame_at(time).map_or(Vec::new(), |frame| frame.0);
         Side { cloth, mesh }
@@ -182,7 +310,7 @@ struct Passage<'a> {
 
 impl Passage<'_> {
     /// Crossings in this part of the step, which lasts from `s0` to `s1` of it.
-    fn impacts(&self, s0: f64, s1: f64) -> Vec<Impact> {
+    fn pierced(&self, s0: f64, s1: f64) -> Vec<Pierced> {
         let around =
             |sides: &[Side; 2]| Bounds::around(sides[0].cloth.iter().chain(&sides[1].cloth));
         let mesh = self.collider.shape().as_mesh();
@@ -206,8 +334,15 @@ impl Passage<'_> {
                 if !swept.overlaps(&reach) {
                     continue;
                 }
-                let mut report = |pair: ImpactPair, t: f64| {
-                    found.push(Impact { time: (s0 + (s1 - s0) * t).clamp(0.0, 1.0), pair });
+                let mut report = |pair: ImpactPair, crossing: &Crossing, spot: Spot| {
+                    let time = (s0 + (s1 - s0) * crossing.time).clamp(0.0, 1.0);
+                    let [_, a, b, c] = crossing.weights;
+                    let weights = match pair {
+                        ImpactPair::EdgeCollider { .. } => [-b, -c, 0.0],
+                        _ => [-a, -b, -c],
+                    };
+                    let (impact, normal) = (Impact { time, pair }, crossing.normal);
+                    found.push(Pierced { impact, normal, weights, spot });
                 };
                 match mesh {
                     None => self.solid(f, &mut report),
@@ -253,22 +388,29 @@ impl Passage<'_> {
         })
     }
 
-    fn solid(&self, f: usize, report: &mut dyn FnMut(ImpactPair, f64)) {
+    fn solid(&self, f: usize, report: &mut dyn FnMut(ImpactPair, &Crossing, Spot)) {
         let both = self.collider.sides() == Sides::Both;
         let (face, collider) = (f as u32, self.number);
-        for &(point, out) in &self.features.points {
-            let [last, now] = self.face_ways(f, [point; 2]);
+        let no_mesh = [(0, 0.0); 2];
+        for (number, point) in self.features.points.iter().enumerate() {
+            let &Point { place, out, deep } = point;
+            let [last, now] = self.face_ways(f, [place; 2]);
             let out = if both { Vec3::zeros() } else { out };
-            if let Some(t) = first_entry(vertex_crosses(&last, &now), &out) {
-                report(ImpactPair::FaceCollider { face, collider }, t);
+            if let Some(crossing) = first_entry(vertex_crosses(&last, &now), &out) {
+                let spot = Spot { number: number as u32, place, vertices: no_mesh, deep };
+                report(ImpactPair::FaceCollider { face, collider }, &crossing, spot);
             }
         }
         for e in self.owned_edges(f) {
-            for &(segment, out) in &self.features.segments {
-                let [last, now] = self.edge_ways(e, [segment; 2]);
-                let out = if both { Vec3::zeros() } else { out };
-                if let Some(t) = first_entry(edges_cross(&last, &now), &out) {
-                    report(ImpactPair::EdgeCollider { edge: e as u32, collider }, t);
+            for (number, segment) in self.features.segments.iter().enumerate() {
+                let [last, now] = self.edge_ways(e, [segment.ends; 2]);
+                let out = if both { Vec3::zeros() } else { segment.out };
+                if let Some(crossing) = first_entry(edges_cross(&last, &now), &out) {
+                    let [a, b, ..] = crossing.weights;
+                    let place = segment.ends[0] * a + segment.ends[1] * b;
+                    let deep = segment.deep[0] * a + segment.deep[1] * b;
+                    let spot = Spot { number: number as u32, place, vertices: no_mesh, deep };
+                    report(ImpactPair::EdgeCollider { edge: e as u32, collider }, &crossing, spot);
                 }
             }
         }
@@ -279,7 +421,7 @@ impl Passage<'_> {
         f: usize,
         mesh: &MeshShape,
         near: &[u32],
-        report: &mut dyn FnMut(ImpactPair, f64),
+        report: &mut dyn FnMut(ImpactPair, &Crossing, Spot),
     ) {
         let (face, collider) = (f as u32, self.number);
         let place = |k: usize, v: u32| {
@@ -294,8 +436,10 @@ impl Passage<'_> {
                 let v = mesh.mesh().faces()[g as usize][m];
                 let [last, now] = self.face_ways(f, [place(0, v), place(1, v)]);
                 let entry = first_entry(vertex_crosses(&last, &now), &out(mesh.vertex_normal(v)));
-                if let Some(t) = entry.filter(|_| !mesh.is_hidden(&place(0, v), g)) {
-                    report(ImpactPair::FaceCollider { face, collider }, t);
+                if let Some(crossing) = entry.filter(|_| !mesh.is_hidden(&place(0, v), g)) {
+                    let vertices = [(v, 1.0), (v, 0.0)];
+                    let spot = Spot { number: v, place: place(0, v), vertices, deep: 0.0 };
+                    report(ImpactPair::FaceCollider { face, collider }, &crossing, spot);
                 }
             }
             for m in (0..3).filter(|m| mesh.owners[g as usize] & (8 << m) != 0) {
@@ -306,8 +450,16 @@ impl Passage<'_> {
                     let [last, now] = self.edge_ways(e, segment);
                     let entry = first_entry(edges_cross(&last, &now), &out(mesh.edge_normal(edge)));
                     let hidden = || mesh.is_hidden(&((segment[0][0] + segment[0][1]) * 0.5), g);
-                    if let Some(t) = entry.filter(|_| !hidden()) {
-                        report(ImpactPair::EdgeCollider { edge: e as u32, collider }, t);
+                    if let Some(crossing) = entry.filter(|_| !hidden()) {
+                        let [a, b, ..] = crossing.weights;
+                        let spot = Spot {
+                            number: edge,
+                            place: segment[0][0] * a + segment[0][1] * b,
+                            vertices: [(ends[0], a), (ends[1], b)],
+                            deep: 0.0,
+                        };
+                        let pair = ImpactPair::EdgeCollider { edge: e as u32, collider };
+                        report(pair, &crossing, spot);
                     }
                 }
             }
@@ -322,8 +474,7 @@ impl Passage<'_> {
     }
 }
 
-/// Time of the first crossing by which cloth gets into the solid, which then comes through it to where `out` points; any if that is zero.
-fn first_entry(crossings: impl IntoIterator<Item = Crossing>, out: &Vec3) -> Option<f64> {
-    let enters = |c: &Crossing| c.normal.dot(out) >= 0.0;
-    crossings.into_iter().find(enters).map(|c| c.time)
+/// The first crossing by which cloth gets into the solid, which then comes through it to where `out` points; any if that is zero.
+fn first_entry(crossings: impl IntoIterator<Item = Crossing>, out: &Vec3) -> Option<Crossing> {
+    crossings.into_iter().find(|c| c.normal.dot(out) >= 0.0)
 }

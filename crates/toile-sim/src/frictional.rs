@@ -127,9 +127,14 @@ impl<S: ContactSource> ContactSource for Cautious<'_, S> {
         &mut self,
         start: &[Vector<3>],
         end: &[Vector<3>],
+        _: f64,
+        to: f64,
     ) -> Result<Vec<Contact>, SimError> {
-        let mut found = self.inner.meetings(start, end)?;
-        found.iter_mut().for_each(|contact| contact.friction *= self.factor);
+        let mut found = self.inner.meetings(start, end, to, to)?;
+        for contact in &mut found {
+            contact.friction *= self.factor;
+            contact.velocity = Vector::zeros();
+        }
         Ok(found)
     }
 

@@ -1,7 +1,10 @@
 use crate::passing::{passes_edge, passes_face};
 use crate::random::Random;
 use nalgebra::UnitQuaternion;
-use toile_contact::{Collider, ContactError, Impact, ImpactPair, Motion, Shape, piercing_impacts};
+use toile_contact::{
+    Collider, Contact, ContactError, Impact, ImpactPair, Motion, Shape, piercing_contacts,
+    piercing_impacts,
+};
 use toile_geometry::{TriMesh, Vec3, generate};
 
 /// Two triangles of a metre, level.
@@ -51,6 +54,56 @@ fn a_coarse_sheet_does_not_fall_through_a_needle() {
         // The same seen the other way: the needle is shot up through a sheet at rest.
         let up = Motion::steady(Vec3::zeros(), Vec3::z() * 0.15 - off, Vec3::zeros()).unwrap();
         assert_eq!(impacts(shape, up, &start, &start.positions).len(), 1);
+    }
+}
+
+/// What pierces is a contact at the place of the crossing, on the side where the cloth comes from, as far beyond at the end as the cloth has gone.
+#[test]
+fn what_pierces_is_a_contact_that_would_have_held() {
+    let start = sheet(0.1);
+    let off = Vec3::new(-0.2, -0.05, 0.0);
+    let end = moved(&start.positions, off - Vec3::z() * 0.15);
+    let gap = 1e-3;
+    let contacts = |shape: &Shape, motion: Motion, end: &[Vec3]| -> Vec<Contact> {
+        let collider = Collider::new(shape.clone(), motion).unwrap();
+        let collider = collider.with_gap(gap).unwrap().with_friction(0.4).unwrap();
+        let (x, topology) = (&start.positions, &start.topology);
+        piercing_contacts(x, end, topology, &[collider], 0.0, 1.0).unwrap()
+    };
+    // Shapes whose top is at the origin, the ball by its middle.
+    let radius = 1e-2;
+    let shapes = [
+        needle(),
+        Shape::cone(-0.2 * Vec3::z(), Vec3::zeros(), 1e-3).unwrap(),
+        Shape::sphere(-radius * Vec3::z(), radius).unwrap(),
+    ];
+    for shape in &shapes {
+        let found = contacts(shape, Motion::fixed(), &end);
+        assert_eq!(found.len(), 1, "{shape:?}: {found:?}");
+        let c = found[0];
+        assert!((c.normal - Vec3::z()).norm() < 1e-12 && c.friction == 0.4, "{c:?}");
+        // The end of the way is 5 cm below the top.
+        assert!((c.gap + 0.05 + gap).abs() < 1e-12, "{c:?}");
+        // At the crossing the blend of the vertices is over the top: a part of the way off.
+        let met = impacts(shape, Motion::fixed(), &start, &end)[0].time;
+        let at = c.sum(&start.positions) + (off - Vec3::z() * 0.15) * met;
+        assert!(at.x.hypot(at.y) < 1e-12, "{at}");
+        // Shot up at a sheet at rest it has the same gap, and the velocity of the needle.
+        let speed = Vec3::z() * 0.15 - off;
+        let up = Motion::steady(Vec3::zeros(), speed, Vec3::zeros()).unwrap();
+        let shot = contacts(shape, up, &start.positions)[0];
+        assert!((shot.gap - c.gap).abs() < 1e-12 && (shot.velocity - speed).norm() < 1e-12);
+    }
+    // A spike that turns through the sheet: the normal goes on with it, to where it came from as seen from the spike.
+    let spike = Shape::cone(Vec3::zeros(), 0.15 * Vec3::x(), 1e-4).unwrap();
+    let turn = Motion::steady(Vec3::zeros(), Vec3::zeros(), -Vec3::y() * 1.0).unwrap();
+    let found = contacts(&spike, turn, &start.positions);
+    assert!(!found.is_empty());
+    for c in &found {
+        assert!(c.gap < -gap, "{c:?}");
+        // sin φ = 0.1 / 0.15 at the crossing, in the middle of the sheet: the rest of the radian turns the normal further.
+        let more = 1.0 - (0.1f64 / 0.15).asin();
+        assert!((c.normal.z - more.cos()).abs() < 2e-3, "{c:?}");
     }
 }
 

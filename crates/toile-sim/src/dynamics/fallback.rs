@@ -20,8 +20,9 @@ impl<S: ContactSource> Simulator<S> {
             let energies = self.energies_of(at);
             energies.kinetic + energies.potential
         };
-        let given: f64 =
-            self.forces.iter().map(|f| f.force.dot(&f.contact.velocity).max(0.0) * dt).sum();
+        // All together: what is wedged between two sides of a collider is pushed by one and held by the other, with any force.
+        let works = self.forces.iter().map(|f| f.force.dot(&f.contact.velocity) * dt);
+        let given = works.sum::<f64>().max(0.0);
         let mass: f64 = self.model.masses().iter().sum::<f64>() / 3.0;
         // A tenth of what falling through one step would give: rounding of what is not converged.
         let slack = 0.1 * mass * (self.unit * dt).powi(2);

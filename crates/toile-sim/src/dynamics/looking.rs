@@ -42,6 +42,19 @@ fn is_between(contact: &Contact) -> bool {
     contact.count > 1 && !contact.key.between_layers()
 }
 
+/// The contact's name, whatever the collider touches it with.
+fn pair_of(key: &ContactKey) -> ContactKey {
+    match *key {
+        ContactKey::FaceCollider { face, collider, .. } => {
+            ContactKey::FaceCollider { face, collider, feature: 0 }
+        }
+        ContactKey::EdgeCollider { edge, collider, .. } => {
+            ContactKey::EdgeCollider { edge, collider, feature: 0 }
+        }
+        other => other,
+    }
+}
+
 impl<S: ContactSource> Simulator<S> {
     /// How far a vertex falls in a time, within reason: the measure of displacements \[m\].
     pub(super) fn fall(&self, tau: f64) -> f64 {
@@ -76,8 +89,8 @@ impl<S: ContactSource> Simulator<S> {
         if self.met.is_empty() {
             return;
         }
-        let known: HashSet<ContactKey> = self.met.iter().map(|(c, _)| c.key).collect();
-        self.contacts.retain(|c| !known.contains(&c.key));
+        let known: HashSet<ContactKey> = self.met.iter().map(|(c, _)| pair_of(&c.key)).collect();
+        self.contacts.retain(|c| !known.contains(&pair_of(&c.key)));
         for (contact, base) in &self.met {
             let gap = base + contact.normal.dot(&contact.sum(&self.positions));
             self.contacts.push(Contact { gap, ..*contact });
@@ -90,7 +103,7 @@ impl<S: ContactSource> Simulator<S> {
         let start = self.model.positions(&from.position);
         let end = self.model.positions(&after.position);
         let mut more = false;
-        for contact in self.source.meetings(&start, &end)? {
+        for contact in self.source.meetings(&start, &end, from.time, after.time)? {
             let base = contact.gap - contact.normal.dot(&contact.sum(&end));
             self.met.retain(|(c, _)| c.key != contact.key);
             self.met.push((contact, base));
@@ -164,7 +177,8 @@ impl<S: ContactSource> Simulator<S> {
         for contact in &self.contacts {
             // Between vertices nothing is expected: what comes too close although they are held is found by looking
             // again.
-            let between = is_between(contact);
+            let between = is_between(contact)
+                && !self.met.iter().any(|(known, _)| known.key == contact.key);
             let expected = !first
                 && contact.gap <= 0.0
                 && !contact.vertices[..contact.count as usize].iter().any(|v| missed.contains(v));

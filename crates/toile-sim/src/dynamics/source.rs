@@ -51,12 +51,14 @@ pub trait ContactSource {
         Ok(1.0)
     }
 
-    /// Layers that would pass through each other on the straight way from `start` to `end`, as contacts with the normals they have when they meet;
-    /// gaps are those at the end.
+    /// What would pass through each other on the straight way from `start` to `end`, layers or the cloth and sharp things of colliders, as contacts
+    /// with the normals they have when they meet; gaps are those at the end.
     fn meetings(
         &mut self,
         _start: &[Vector<3>],
         _end: &[Vector<3>],
+        _from: f64,
+        _to: f64,
     ) -> Result<Vec<Contact>, SimError> {
         Ok(Vec::new())
     }

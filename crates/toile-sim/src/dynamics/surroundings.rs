@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use toile_contact::{
     Collider, Contact, ContactKey, INSIDE, Impact, ImpactPair, LayerPair, LayerSettings,
-    LayerSides, Layers, collider_contacts, collider_impacts, first_impact, piercing_impacts,
-    safe_fraction,
+    LayerSides, Layers, collider_contacts, collider_impacts, first_impact, piercing_contacts,
+    piercing_impacts, safe_fraction,
 };
 use toile_geometry::Topology;
 use toile_num::Vector;
@@ -309,13 +309,22 @@ impl ContactSource for Surroundings {
         &mut self,
         start: &[Vector<3>],
         end: &[Vector<3>],
+        from: f64,
+        to: f64,
     ) -> Result<Vec<Contact>, SimError> {
-        let Some(own) = &mut self.layers else { return Ok(Vec::new()) };
-        let settings =
-            LayerSettings { thickness: own.thickness, reach: 0.0, friction: own.friction };
-        let impacts = own.layers.impacts(start, end, LAST_LINE * own.thickness)?;
-        let unknown = impacts.iter().filter(|i| !crosses(&self.crossing, i));
-        Ok(unknown.filter_map(|i| own.layers.meeting(i, start, end, &settings)).collect())
+        let mut found = Vec::new();
+        if let Some(own) = &mut self.layers {
+            let settings =
+                LayerSettings { thickness: own.thickness, reach: 0.0, friction: own.friction };
+            let impacts = own.layers.impacts(start, end, LAST_LINE * own.thickness)?;
+            let unknown = impacts.iter().filter(|i| !crosses(&self.crossing, i));
+            found.extend(unknown.filter_map(|i| own.layers.meeting(i, start, end, &settings)));
+        }
+        if !self.colliders.is_empty() {
+            let colliders = &self.colliders;
+            found.extend(piercing_contacts(start, end, &self.topology, colliders, from, to)?);
+        }
+        Ok(found)
     }
 
     fn collisions(

@@ -339,6 +339,53 @@ fn a_fast_layer_is_stopped_by_what_it_meets_on_its_way() {
     assert!(after.kinetic + after.potential < before.kinetic + before.potential);
 }
 
+/// A coarse sheet falls on needles that no vertex comes near, farther in a step than they are long: its faces and edges are caught by what meets them on their
+/// way, the step is taken in one piece, and what the needles take is the momentum that is missing.
+#[test]
+fn a_fast_sheet_is_caught_by_the_needles_it_meets_on_its_way() {
+    let mesh = generate::sheet(5, 0.4);
+    let spike = |x: f64, y: f64| {
+        let tip = Vec3::new(x, y, -0.01);
+        let shape = Shape::cone(tip - 0.04 * Vec3::z(), tip, 1e-3).unwrap();
+        Collider::fixed(shape).with_friction(0.3).unwrap()
+    };
+    // Inside three faces, away from all vertices.
+    let spikes = vec![spike(0.03, 0.05), spike(-0.13, 0.06), spike(0.04, -0.14)];
+    let model = sheet_model(&mesh, vec![], -GRAVITY * Vec3::z());
+    let around = Surroundings::new(mesh.topology.clone(), spikes);
+    let mut sim = Simulator::new(model, around).unwrap();
+    set_velocity(&mut sim, -12.0 * Vec3::z());
+    let before = sim.energies();
+    let momentum = |sim: &Simulator<Surroundings>| -> f64 {
+        let model = sim.model();
+        let along = |&v: &u32| {
+            let i = model.unknown(v);
+            model.masses()[i] * sim.velocities()[i + 2]
+        };
+        model.vertices().iter().map(along).sum()
+    };
+    let (first, dt) = (momentum(&sim), 0.005);
+    let report = sim.step(dt).unwrap();
+    assert_eq!((report.substeps, report.stopped), (1, 0), "{report:?}");
+    assert!(report.law_error <= 1e-6, "{report:?}");
+    assert_eq!(sim.contact_forces().len(), 3);
+    let pushed: f64 = sim.contact_forces().iter().map(|f| f.force.z * dt).sum();
+    let weight = 0.2 * 0.16 * GRAVITY * dt;
+    let gained = momentum(&sim) - first + weight;
+    assert!((gained / pushed - 1.0).abs() < 1e-3, "{gained} of {pushed} N s");
+    assert!(pushed > 0.1 * first.abs(), "{pushed} of {first} N s");
+    for force in sim.contact_forces() {
+        assert!(force.contact.count == 3 && force.force.z > 0.0, "{force:?}");
+        // Where the sheet is now it keeps its distance to the tip.
+        let at = force.contact.carriers().fold(0.0, |z, (v, w)| {
+            z + w * sim.model().position(sim.state(), sim.model().vertices()[v as usize]).z
+        });
+        assert!(at > -0.01, "the sheet is at {at} m over a tip");
+    }
+    let after = sim.energies();
+    assert!(after.kinetic + after.potential < before.kinetic + before.potential);
+}
+
 #[test]
 fn a_simulation_goes_on_from_a_checkpoint_to_the_same_bits() {
     for integrator in [Integrator::ImplicitEuler, Integrator::Bdf2] {
