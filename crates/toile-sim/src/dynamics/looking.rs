@@ -177,8 +177,8 @@ impl<S: ContactSource> Simulator<S> {
         for contact in &self.contacts {
             // Between vertices nothing is expected: what comes too close although they are held is found by looking
             // again.
-            let between = is_between(contact)
-                && !self.met.iter().any(|(known, _)| known.key == contact.key);
+            let between =
+                is_between(contact) && !self.met.iter().any(|(known, _)| known.key == contact.key);
             let expected = !first
                 && contact.gap <= 0.0
                 && !contact.vertices[..contact.count as usize].iter().any(|v| missed.contains(v));

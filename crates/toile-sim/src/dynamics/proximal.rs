@@ -24,10 +24,12 @@ const MORE: f64 = 1.2;
 const SWEEPS: usize = 3;
 const SETTLED: f64 = 0.1;
 
-/// Sweeps after the last step at most; more where contacts are few, so that so many are solved: those that say the same thing come to agree slowly.
+/// Sweeps after the last step at most. So few contacts that have not settled then are solved together, with those that they pushed others into, to so
+/// much of the largest force.
 const LAST_SWEEPS: usize = 60;
-const LAST_SOLVED: usize = 20_000;
-const MOST_SWEEPS: usize = 2_000;
+const TOGETHER: usize = 400;
+const ROUNDS: usize = 3;
+const AGREED: f64 = 1e-8;
 
 /// Steps after which contacts that do not push are looked at again.
 const WATCH: usize = 5;
@@ -184,11 +186,18 @@ impl<'a> Proximal<'a> {
         }
         self.touches.be_exact();
         let mut settled = false;
-        let sweeps = (LAST_SOLVED / self.touches.len().max(1)).clamp(LAST_SWEEPS, MOST_SWEEPS);
-        for _ in 0..sweeps {
+        for _ in 0..LAST_SWEEPS {
             settled = self.touches.sweep() <= self.problem.still;
             // Sweeps may have pushed others in.
             if settled && !self.touches.watch(rows, &start) {
+                break;
+            }
+        }
+        let few = self.touches.len() <= TOGETHER;
+        for _ in 0..(if few && !settled && self.problem.still.is_finite() { ROUNDS } else { 0 }) {
+            self.touches.agree(AGREED);
+            settled = !self.touches.watch(rows, &start);
+            if settled {
                 break;
             }
         }
