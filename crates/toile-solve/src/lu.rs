@@ -2,6 +2,7 @@
 
 use crate::backend::GeneralFactor;
 use crate::error::{check_finite, check_length};
+use crate::pattern::{check_columns, position};
 use crate::refine::{Workspace, norm_max, refine};
 use crate::{FactorSettings, SolveError, SolveReport};
 use std::sync::Arc;
@@ -32,35 +33,12 @@ impl GeneralPattern {
 
     /// Index in the value array of entry (row, column), if it is stored.
     pub fn position(&self, row: usize, column: usize) -> Option<usize> {
-        let begin = *self.col_ptr.get(column)?;
-        let end = *self.col_ptr.get(column + 1)?;
-        let offset = self.row_idx[begin..end].binary_search(&row).ok()?;
-        Some(begin + offset)
+        position(&self.col_ptr, &self.row_idx, row, column)
     }
 
     /// Checks that columns are in range, sorted, without repetition.
     pub fn check(&self) -> Result<(), SolveError> {
-        let bad = |column, reason| Err(SolveError::BadPattern { column, reason });
-        if self.col_ptr.len() != self.n.saturating_add(1) || self.col_ptr[0] != 0 {
-            return bad(self.n, "col_ptr must hold n + 1 offsets and start at 0");
-        }
-        if self.col_ptr[self.n] != self.row_idx.len() {
-            return bad(self.n, "col_ptr does not end at the number of entries");
-        }
-        for j in 0..self.n {
-            let (begin, end) = (self.col_ptr[j], self.col_ptr[j + 1]);
-            if begin > end || end > self.row_idx.len() {
-                return bad(j, "col_ptr decreases");
-            }
-            let rows = &self.row_idx[begin..end];
-            if rows.windows(2).any(|w| w[0] >= w[1]) {
-                return bad(j, "rows are not sorted or repeat");
-            }
-            if rows.last().is_some_and(|&i| i >= self.n) {
-                return bad(j, "a row lies beyond the matrix");
-            }
-        }
-        Ok(())
+        check_columns(self.n, &self.col_ptr, &self.row_idx, |_, _| None)
     }
 
     /// y = A x, in one thread and one order.

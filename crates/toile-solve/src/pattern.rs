@@ -87,42 +87,17 @@ impl SymmetricPattern {
 
     /// Index in the value array of entry (row, column) of the lower triangle, if it is stored.
     pub fn position(&self, row: usize, column: usize) -> Option<usize> {
-        let begin = *self.col_ptr.get(column)?;
-        let end = *self.col_ptr.get(column + 1)?;
-        let offset = self.row_idx[begin..end].binary_search(&row).ok()?;
-        Some(begin + offset)
+        position(&self.col_ptr, &self.row_idx, row, column)
     }
 
     /// Checks that columns are in range, sorted, strictly lower after a leading diagonal.
     pub fn check(&self) -> Result<(), SolveError> {
-        let bad = |column, reason| Err(SolveError::BadPattern { column, reason });
-        if self.col_ptr.len() != self.n.saturating_add(1) || self.col_ptr[0] != 0 {
-            return bad(self.n, "col_ptr must hold n + 1 offsets and start at 0");
-        }
-        if self.col_ptr[self.n] != self.row_idx.len() {
-            return bad(self.n, "col_ptr does not end at the number of entries");
-        }
-        for j in 0..self.n {
-            let (begin, end) = (self.col_ptr[j], self.col_ptr[j + 1]);
-            if begin > end || end > self.row_idx.len() {
-                return bad(j, "col_ptr decreases");
-            }
-            let rows = &self.row_idx[begin..end];
-            if rows.first() != Some(&j) {
-                return bad(
-                    j,
-                    "the diagonal must be stored and come first (a missing one makes the matrix \
-                     singular or indefinite; store an explicit zero in saddle points)",
-                );
-            }
-            if rows.windows(2).any(|w| w[0] >= w[1]) {
-                return bad(j, "rows are not sorted or repeat");
-            }
-            if rows.last().is_some_and(|&i| i >= self.n) {
-                return bad(j, "a row lies beyond the matrix");
-            }
-        }
-        Ok(())
+        check_columns(self.n, &self.col_ptr, &self.row_idx, |j, rows| {
+            (rows.first() != Some(&j)).then_some(
+                "the diagonal must be stored and come first (a missing one makes the matrix \
+                 singular or indefinite; store an explicit zero in saddle points)",
+            )
+        })
     }
 
     /// y = A x, in one thread and one order.
@@ -168,4 +143,50 @@ impl SymmetricPattern {
             },
         )
     }
+}
+
+/// Index of entry (row, column) in columns whose rows are sorted, if it is stored.
+pub(crate) fn position(
+    col_ptr: &[usize],
+    row_idx: &[usize],
+    row: usize,
+    column: usize,
+) -> Option<usize> {
+    let begin = *col_ptr.get(column)?;
+    let end = *col_ptr.get(column + 1)?;
+    let offset = row_idx[begin..end].binary_search(&row).ok()?;
+    Some(begin + offset)
+}
+
+/// Checks that columns are in range, sorted, without repetition, and what `also` finds wrong with one.
+pub(crate) fn check_columns(
+    n: usize,
+    col_ptr: &[usize],
+    row_idx: &[usize],
+    also: impl Fn(usize, &[usize]) -> Option<&'static str>,
+) -> Result<(), SolveError> {
+    let bad = |column, reason| Err(SolveError::BadPattern { column, reason });
+    if col_ptr.len() != n.saturating_add(1) || col_ptr[0] != 0 {
+        return bad(n, "col_ptr must hold n + 1 offsets and start at 0");
+    }
+    if col_ptr[n] != row_idx.len() {
+        return bad(n, "col_ptr does not end at the number of entries");
+    }
+    for j in 0..n {
+        let (begin, end) = (col_ptr[j], col_ptr[j + 1]);
+        if begin > end || end > row_idx.len() {
+            return bad(j, "col_ptr decreases");
+        }
+        let rows = &row_idx[begin..end];
+        if let Some(reason) = also(j, rows) {
+            return bad(j, reason);
+        }
+        if rows.windows(2).any(|w| w[0] >= w[1]) {
+            return bad(j, "rows are not sorted or repeat");
+        }
+        if rows.last().is_some_and(|&i| i >= n) {
+            return bad(j, "a row lies beyond the matrix");
+        }
+    }
+    Ok(())
 }
