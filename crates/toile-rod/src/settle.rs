@@ -14,7 +14,8 @@ use toile_cone::Status;
 use toile_num::parallel::try_map;
 
 use crate::RodError;
-use crate::assembly::{Assembly, Fibre, FibreContact};
+use crate::account::FibreContact;
+use crate::assembly::{Assembly, Fibre};
 use crate::body::Body;
 use crate::certificate::{CERTIFIED_RESIDUAL, RodCertificate};
 use crate::held::Held;
