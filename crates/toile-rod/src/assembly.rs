@@ -205,8 +205,8 @@ impl Assembly {
         self.overlap_beyond(|_| 0.0)
     }
 
-    /// The same of fibres that are deeper inside than they may be \[m\].
-    pub fn overlap_beyond(&self, allowed: impl Fn(&Fibre) -> f64) -> Option<Overlap> {
+    /// The same of fibres that are deeper inside than they may be \[m\], each by its number.
+    pub fn overlap_beyond(&self, allowed: impl Fn(usize) -> f64) -> Option<Overlap> {
         let sites = self.sites_at_rest();
         let deep = |p: &Pair| match p.key {
             FibreContactKey::Collider { fibre, point, collider } => {
@@ -218,7 +218,7 @@ impl Assembly {
                     placed.query(&sites[fibre].points[0]).distance - placed.gap()
                 };
                 let own = &self.fibres[fibre];
-                (depth > own.radius + allowed(own)).then(|| {
+                (depth > own.radius + allowed(fibre)).then(|| {
                     let root = (!rooted).then(root).filter(|away| *away > 0.0);
                     Overlap { fibre, joint, collider, depth, root, fibres: 1 }
                 })
