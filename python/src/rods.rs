@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use toile::FibreProgress;
+use toile::{FibreProgress, Start};
 use toile::io::Axes;
 use toile::rod::{
     Assembly, FibreContact, FibreContactKey, RodCertificate, SettleSettings, StaticSettings,
@@ -86,15 +86,21 @@ pub(crate) struct Fibres {
     notes: Vec<String>,
 }
 
+/// What is done with drawn fibres that start inside colliders.
+fn start(push_out: bool) -> Start {
+    if push_out { Start::PushOut } else { Start::AsGiven }
+}
+
 /// Finds the equilibrium of every rod of a scene; on colliders and each other by letting them fall first.
 #[pyfunction]
-#[pyo3(signature = (scene, max_steps=None, drift=0.0, progress=None))]
+#[pyo3(signature = (scene, max_steps=None, drift=0.0, progress=None, push_out=false))]
 pub(crate) fn drape_rods(
     py: Python<'_>,
     scene: &Scene,
     max_steps: Option<usize>,
     drift: f64,
     progress: Option<Py<PyAny>>,
+    push_out: bool,
 ) -> PyResult<Fibres> {
     let scene = &scene.scene;
     if !toile::in_contact(scene) && !toile::has_drawn(scene) {
@@ -119,7 +125,7 @@ pub(crate) fn drape_rods(
     let found = py.detach(|| {
         let watch = RefCell::new(&mut watch);
         let tell = |now: FibreProgress| told(&mut watch.borrow_mut(), now);
-        toile::rest_rods(scene, &settings, drift, &tell)
+        toile::rest_rods(scene, start(push_out), &settings, drift, &tell)
     });
     watch.finish()?;
     let found = found.map_err(refused)?;
@@ -162,18 +168,19 @@ fn told(watch: &mut Watch, now: FibreProgress) -> bool {
 
 /// Finds the natural shapes of the drawn fibres of a scene, with the contacts that hold them.
 #[pyfunction]
-#[pyo3(signature = (scene, drift=1.0, progress=None))]
+#[pyo3(signature = (scene, drift=1.0, progress=None, push_out=false))]
 pub(crate) fn invert_rods(
     py: Python<'_>,
     scene: &Scene,
     drift: f64,
     progress: Option<Py<PyAny>>,
+    push_out: bool,
 ) -> PyResult<Fibres> {
     let mut watch = Watch::new(progress);
     let found = py.detach(|| {
         let watch = RefCell::new(&mut watch);
         let tell = |now: FibreProgress| told(&mut watch.borrow_mut(), now);
-        toile::invert_hair(&scene.scene, drift, &tell)
+        toile::invert_hair(&scene.scene, start(push_out), drift, &tell)
     });
     watch.finish()?;
     let found = found.map_err(refused)?;
@@ -280,8 +287,10 @@ pub(crate) struct FibreSimulation {
 #[pymethods]
 impl FibreSimulation {
     #[new]
-    fn new(py: Python<'_>, scene: &Scene) -> PyResult<Self> {
-        let made = py.detach(|| toile::rod_assembly(&scene.scene, &|_| true)).map_err(refused)?;
+    #[pyo3(signature = (scene, push_out=false))]
+    fn new(py: Python<'_>, scene: &Scene, push_out: bool) -> PyResult<Self> {
+        let made = py.detach(|| toile::rod_assembly(&scene.scene, start(push_out), &|_| true));
+        let made = made.map_err(refused)?;
         let (assembly, _, notes) = made;
         Ok(Self { assembly, axes: scene.scene.own_axes(), notes, contacts: Vec::new() })
     }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use toile::rod::{
     Clamp, ClampMotion, Curve, FitSettings, Mat3, Model, Rod, RodState, Section, StepSettings,
-    Vec3, acceleration, acceleration_dense, distances, fit,
+    Vec3, acceleration, acceleration_dense, distances, fit_unmeasured,
 };
 
 use crate::args::BenchArgs;
@@ -17,6 +17,8 @@ const DENSE: usize = 100;
 const ELEMENTS: [usize; 7] = [10, 32, DENSE, 316, 1000, 3162, 10_000];
 /// Runs of which the fastest counts.
 const RUNS: usize = 5;
+/// Fits in a run.
+const REPEATS: usize = 20;
 /// Elements of the fits that are compared.
 const FITTED: usize = 15;
 
@@ -91,21 +93,29 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Outcome, Failure> {
         Vec3::new(r * angle.cos(), r * angle.sin(), -0.25 * t)
     };
     let curve = Curve::new(&(0..300).map(point).collect::<Vec<Vec3>>())?;
+    let mut spent = Vec::new();
     for (model, name) in [
         (Model::SuperHelix, "helices by floating tangents"),
         (Model::SuperClothoid, "clothoids by least squares"),
     ] {
         let settings = FitSettings { elements: FITTED, model, noise: 0.0 };
-        let (found, seconds) = timed(1, || fit(&curve, SECTION, None, &settings))?;
+        let ((rod, q), seconds) =
+            timed(REPEATS, || fit_unmeasured(&curve, SECTION, None, &settings))?;
         // How far it is from the drawing is measured alike for both.
-        let (_, measuring) =
-            timed(1, || Ok::<_, Failure>(distances(&curve, &found.rod, &found.q)))?;
-        let line = Object::default()
+        let ((error, _), measuring) =
+            timed(REPEATS, || Ok::<_, Failure>(distances(&curve, &rod, &q)))?;
+        spent.push((seconds, seconds + measuring));
+        let mut line = Object::default()
             .with("fit", name)
             .with("elements", FITTED)
             .with("ms", rounded(1e3 * seconds))
-            .with("ms_measuring", rounded(1e3 * measuring))
-            .with("error", found.error_max / curve.length());
+            .with("ms_with_measuring", rounded(1e3 * (seconds + measuring)))
+            .with("error", error / curve.length());
+        if let [tangents, squares] = spent[..] {
+            line = line
+                .with("floating_tangents_gain", rounded(squares.0 / tangents.0))
+                .with("gain_with_measuring", rounded(squares.1 / tangents.1));
+        }
         json::print(&line.line());
     }
     Ok(Outcome::Good)

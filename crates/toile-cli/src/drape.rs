@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use toile::io::{Scene, load_scene};
 use toile::report::record::Progress as State;
 use toile::solve::Step;
-use toile::{Drape, Start, scene_settings};
+use toile::{Drape, scene_settings};
 
 use crate::args::{DrapeArgs, Global};
 use crate::progress::{Progress, catch_interrupts};
@@ -60,7 +60,7 @@ fn drape_to(
     };
     let touches = !scene.colliders.is_empty() || scene.self_contact.is_some();
     let drape = if touches {
-        let start = if args.push_out { Start::PushOut } else { Start::AsGiven };
+        let start = args.start();
         toile::drape_on(scene, &settings, start, args.drift.unwrap_or(0.0), observe)
     } else {
         toile::drape(scene, &settings, observe)

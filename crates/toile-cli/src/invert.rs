@@ -24,7 +24,7 @@ use crate::{Failure, Outcome, json, rod, rod_invert, show};
 pub(crate) fn run(args: &InvertArgs, global: &Global) -> Result<Outcome, Failure> {
     let scene = load_scene(&args.scene)?;
     if rod::has_rods(&scene) {
-        let outcome = rod_invert::invert(&scene, &args.out, global)?;
+        let outcome = rod_invert::invert(&scene, args, global)?;
         // Fibres are found at one go: there is nothing to watch before the end.
         if args.live.view {
             catch_interrupts();

@@ -6,7 +6,7 @@ use std::time::Instant;
 use toile::io::{Scene, atomic_write, write_stations};
 use toile::report::figures::Values;
 use toile::report::stage::Stage;
-use toile::{MixedRest, Start, drape_mixed};
+use toile::{MixedRest, drape_mixed};
 
 use crate::args::{DrapeArgs, Global};
 use crate::drape::make_folder;
@@ -31,7 +31,7 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
         share.tell(done, &format!("coming to rest, {figure:.1e}"));
         !interrupted()
     };
-    let start = if args.push_out { Start::PushOut } else { Start::AsGiven };
+    let start = args.start();
     let rest = drape_mixed(scene, start, args.drift.unwrap_or(0.0), &mut watch)?;
     share.finish();
     let seconds = clock.elapsed().as_secs_f64();

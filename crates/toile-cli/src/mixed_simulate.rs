@@ -13,7 +13,7 @@ use toile::report::record::{BodyMotion, Frame, INDEX};
 use toile::report::stage::{Body, Layer, Stage, Touch};
 use toile::rod::FibreContact;
 use toile::sim::TogetherReport;
-use toile::{MixedSimulation, RodSceneError, Start};
+use toile::{MixedSimulation, RodSceneError};
 
 use crate::args::{Global, SimulateArgs};
 use crate::drape::make_folder;
@@ -37,7 +37,7 @@ pub(crate) fn simulate(
 ) -> Result<Outcome, Failure> {
     let time = scene.time.ok_or(RodSceneError::NoTime)?;
     catch_interrupts();
-    let start = if args.push_out { Start::PushOut } else { Start::AsGiven };
+    let start = args.start();
     let mut scene_in_motion = MixedSimulation::new(scene, start)?;
     make_folder(&args.out)?;
     for note in &scene_in_motion.notes {

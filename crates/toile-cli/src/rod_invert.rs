@@ -8,9 +8,9 @@ use toile::io::{
 };
 use toile::report::figures::length;
 use toile::rod::{Model, Rod, Vec3};
-use toile::{HairInversion, RestSummary, RodInversion, in_contact, invert_hair};
+use toile::{FibreProgress, HairInversion, RestSummary, RodInversion, in_contact, invert_hair};
 
-use crate::args::Global;
+use crate::args::{Global, InvertArgs};
 use crate::drape::make_folder;
 use crate::json;
 use crate::progress::catch_interrupts;
@@ -25,12 +25,23 @@ pub(crate) const MOST_TABLES: usize = 100;
 const DRIFT_TIME: f64 = 1.0;
 
 /// Finds the natures of the drawn fibres of a scene, writes everything and says so.
-pub(crate) fn invert(scene: &Scene, out: &Path, global: &Global) -> Result<Outcome, Failure> {
+pub(crate) fn invert(
+    scene: &Scene,
+    args: &InvertArgs,
+    global: &Global,
+) -> Result<Outcome, Failure> {
+    let out = args.out.as_path();
     catch_interrupts();
     make_folder(out)?;
     let clock = std::time::Instant::now();
     let watch = FibreWatch::new(global);
-    let found = match invert_hair(scene, DRIFT_TIME, &|now| watch.tell(&now)) {
+    let seconds = if args.no_drift { 0.0 } else { DRIFT_TIME };
+    let found = match invert_hair(scene, args.start(), seconds, &|now| {
+        // What was found is written without the rest of its simulation.
+        let in_time = clock.elapsed().as_secs_f64() <= 60.0 * args.minutes;
+        let watched = matches!(now, FibreProgress::Watching { .. });
+        watch.tell(&now) && (in_time || !watched)
+    }) {
         Err(error) => return stopped(error),
         Ok(found) => found,
     };

@@ -26,7 +26,7 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
     }
     let watch = FibreWatch::of_fall(global, settings.max_steps);
     let tell = |now: FibreProgress| watch.tell(&now);
-    let rest = match rest_rods(scene, &settings, args.drift.unwrap_or(0.0), &tell) {
+    let rest = match rest_rods(scene, args.start(), &settings, args.drift.unwrap_or(0.0), &tell) {
         Err(error) => return stopped(error),
         Ok(rest) => rest,
     };

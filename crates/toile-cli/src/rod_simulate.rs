@@ -29,16 +29,14 @@ pub(crate) fn simulate(
     args: &SimulateArgs,
     global: &Global,
 ) -> Result<Outcome, Failure> {
-    if args.push_out {
-        return Err(Failure("--push-out is for cloth; fibres start from their scene".into()));
-    }
     catch_interrupts();
     make_folder(&args.out)?;
     let watch = FibreWatch::new(global);
-    let (mut assembly, time, notes) = match rod_assembly(scene, &|now| watch.tell(&now)) {
-        Err(error) => return stopped(error),
-        Ok(made) => made,
-    };
+    let (mut assembly, time, notes) =
+        match rod_assembly(scene, args.start(), &|now| watch.tell(&now)) {
+            Err(error) => return stopped(error),
+            Ok(made) => made,
+        };
     watch.finish();
     for note in &notes {
         json::tell(&format!("note: {note}"));

@@ -5,11 +5,11 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
+use toile::Simulation;
 use toile::io::{
     Scene, atomic_write, contact_words, load_scene, read_checkpoint, write_checkpoint,
 };
 use toile::sim::dynamics::{ContactForce, ContactStatus, StepReport};
-use toile::{Simulation, Start};
 
 use crate::args::{Global, SimulateArgs};
 use crate::drape::make_folder;
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
     };
     catch_interrupts();
     make_folder(&args.out)?;
-    let start = if args.push_out { Start::PushOut } else { Start::AsGiven };
+    let start = args.start();
     let mut simulation = Simulation::new(&scene, start)?;
     if !args.resume {
         check::warn_of_size(&simulation.shells);

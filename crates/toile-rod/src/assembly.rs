@@ -6,13 +6,13 @@
 //! u_N + gap/h ≥ 0. Reference: Daviet, Bertails-Descoubes and Boissieux 2011.
 
 use std::collections::HashMap;
-use std::time::Instant;
 
-use toile_cone::{SOLVER_NAMES, Status};
+use toile_cone::SOLVER_NAMES;
 use toile_contact::Collider;
 use toile_num::parallel::{for_chunks, map_items};
 
 use crate::RodError;
+use crate::account::{AssemblyReport, FibreContactKey, Laps, StepTimings};
 use crate::body::{Bodies, Body};
 use crate::crowd::Crowd;
 use crate::delassus::Delassus;
@@ -59,142 +59,6 @@ pub struct AssemblySettings {
     pub tolerance: f64,
     /// Sweeps at most.
     pub max_sweeps: usize,
-}
-
-/// Names a contact from one step to the next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum FibreContactKey {
-    /// A point of a fibre on a collider.
-    Collider {
-        /// Which fibre.
-        fibre: u32,
-        /// Which point along it.
-        point: u32,
-        /// Which collider.
-        collider: u32,
-    },
-    /// Two fibres that cross.
-    Fibres {
-        /// Fibre and segment of the first.
-        first: (u32, u32),
-        /// Fibre and segment of the second.
-        second: (u32, u32),
-    },
-    /// A fibre on a surface that moves by laws of its own.
-    Surface {
-        /// Fibre and segment.
-        fibre: (u32, u32),
-        /// Which part of the surface.
-        part: SurfacePart,
-    },
-}
-
-/// A part of a surface, by its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum SurfacePart {
-    /// A corner of faces.
-    Vertex(u32),
-    /// A side of faces.
-    Edge(u32),
-    /// A face, touched by a joint.
-    Face(u32),
-}
-
-/// A contact after a step.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FibreContact {
-    /// What touches what.
-    pub key: FibreContactKey,
-    /// Where \[m\].
-    pub point: Vec3,
-    /// Unit normal towards the (first) fibre.
-    pub normal: Vec3,
-    /// Force on the (first) fibre \[N\], in world axes.
-    pub force: Vec3,
-    /// Distance beyond the radii before the step \[m\]; negative when too close.
-    pub gap: f64,
-    /// Coefficient of friction.
-    pub friction: f64,
-    /// Stick, slip or take-off.
-    pub status: Status,
-}
-
-/// Where the time of a step went \[s\].
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct StepTimings {
-    /// Shapes, masses and factorisations of the fibres, and moving them.
-    pub fibres: f64,
-    /// Finding contacts.
-    pub detection: f64,
-    /// How contacts move each other.
-    pub operator: f64,
-    /// Solving the law of friction.
-    pub friction: f64,
-}
-
-impl StepTimings {
-    fn plus(&self, other: &Self) -> Self {
-        Self {
-            fibres: self.fibres + other.fibres,
-            detection: self.detection + other.detection,
-            operator: self.operator + other.operator,
-            friction: self.friction + other.friction,
-        }
-    }
-}
-
-/// Times between calls.
-pub(crate) struct Laps(Instant);
-
-impl Laps {
-    pub(crate) fn start() -> Self {
-        Self(Instant::now())
-    }
-
-    pub(crate) fn lap(&mut self) -> f64 {
-        let now = Instant::now();
-        std::mem::replace(&mut self.0, now).elapsed().as_secs_f64()
-    }
-}
-
-/// What a step found.
-#[derive(Clone, Debug, Default)]
-pub struct AssemblyReport {
-    /// All contacts, sorted by key.
-    pub contacts: Vec<FibreContact>,
-    /// Sweeps of the friction solver.
-    pub sweeps: usize,
-    /// Residual of the friction law, relative to the largest force.
-    pub residual: f64,
-    /// Whether it is within the tolerance.
-    pub converged: bool,
-    /// Deepest gap below zero before the step \[m\].
-    pub penetration: f64,
-    /// Pairs of fibres that still pass through each other in the step, although they were held: too long a step.
-    pub passing: usize,
-    /// Parts the step was taken in beyond the first.
-    pub cuts: usize,
-    /// Where the time went.
-    pub timings: StepTimings,
-    /// Whether anything moved so far that it could pass.
-    pub(crate) fast: bool,
-}
-
-impl AssemblyReport {
-    /// Two parts of a step as one.
-    fn followed_by(self, next: Self) -> Self {
-        Self {
-            sweeps: self.sweeps + next.sweeps,
-            residual: self.residual.max(next.residual),
-            converged: self.converged && next.converged,
-            penetration: self.penetration.max(next.penetration),
-            passing: self.passing.max(next.passing),
-            cuts: self.cuts + next.cuts + 1,
-            timings: self.timings.plus(&next.timings),
-            fast: true,
-            contacts: next.contacts,
-        }
-    }
 }
 
 /// Fibres and what they touch.
@@ -249,6 +113,9 @@ const MOST_CUTS: usize = 6;
 
 /// Times a step may be halved because its forces were not found: sweeps that stall take long.
 const MOST_RETRIES: usize = 2;
+
+/// Contacts times sweeps beyond which a step is not tried again: dense drawings have pairs that contradict each other, half a step on as well.
+const MOST_WORK: usize = 20_000_000;
 
 /// A fibre during a step.
 #[derive(Clone)]
@@ -338,8 +205,8 @@ impl Assembly {
         self.overlap_beyond(|_| 0.0)
     }
 
-    /// The same of fibres that are deeper inside than they may be \[m\].
-    pub fn overlap_beyond(&self, allowed: impl Fn(&Fibre) -> f64) -> Option<Overlap> {
+    /// The same of fibres that are deeper inside than they may be \[m\], each by its number.
+    pub fn overlap_beyond(&self, allowed: impl Fn(usize) -> f64) -> Option<Overlap> {
         let sites = self.sites_at_rest();
         let deep = |p: &Pair| match p.key {
             FibreContactKey::Collider { fibre, point, collider } => {
@@ -351,7 +218,7 @@ impl Assembly {
                     placed.query(&sites[fibre].points[0]).distance - placed.gap()
                 };
                 let own = &self.fibres[fibre];
-                (depth > own.radius + allowed(own)).then(|| {
+                (depth > own.radius + allowed(fibre)).then(|| {
                     let root = (!rooted).then(root).filter(|away| *away > 0.0);
                     Overlap { fibre, joint, collider, depth, root, fibres: 1 }
                 })
@@ -422,7 +289,8 @@ impl Assembly {
             }
         }
         report.timings = timings;
-        if !report.converged && cuts < MOST_RETRIES {
+        let dear = pairs.len() * report.sweeps > MOST_WORK;
+        if !report.converged && cuts < MOST_RETRIES && !dear {
             // How contacts share their forces is hardly determined here; half a step on they lie otherwise.
             let mut halves = self.step_in_halves(cuts, go_on)?;
             halves.sweeps += report.sweeps;
@@ -435,6 +303,7 @@ impl Assembly {
         if let Some((before, sites)) = start {
             // Joints did not go straight: look at where they really are.
             report.passing = self.passed(&sites, h);
+            report.timings.detection += clock.lap();
             if report.passing > 0 && cuts < MOST_CUTS {
                 self.restore(&before)?;
                 return self.step_in_halves(cuts, go_on);

@@ -19,7 +19,8 @@ use toile_cone::{
 use toile_num::parallel::map_items;
 
 use crate::RodError;
-use crate::assembly::{Assembly, Fibre, FibreContact, GRAIN};
+use crate::account::FibreContact;
+use crate::assembly::{Assembly, Fibre, GRAIN};
 use crate::body::Body;
 use crate::certificate::{CERTIFIED_RESIDUAL, RodCertificate, certify_held};
 use crate::chain::Chain;

@@ -17,7 +17,8 @@ use std::collections::{HashMap, HashSet};
 use toile_cone::Operator;
 
 use crate::RodError;
-use crate::assembly::{Assembly, FibreContactKey};
+use crate::account::FibreContactKey;
+use crate::assembly::Assembly;
 use crate::body::Body;
 use crate::chain::Chain;
 use crate::delassus::Delassus;

@@ -7,7 +7,8 @@ use std::collections::{HashMap, HashSet};
 
 use toile_contact::segment_segment;
 
-use crate::assembly::{Assembly, Fibre, FibreContactKey};
+use crate::account::FibreContactKey;
+use crate::assembly::{Assembly, Fibre};
 use crate::body::Bodies;
 use crate::rotation::Vec3;
 use crate::touch::{Pair, Sites, grid_pairs};

@@ -11,7 +11,7 @@
 
 use toile_num::Matrix;
 
-use crate::panel::{NODES, PHASE, RULE};
+use crate::panel::{FEW_PHASE, FEW_RULE, PHASE, RULE, Rule};
 use crate::rotation::{Mat3, Vec3, cross_matrix, straightened, turn, turn_integral};
 use crate::series::sum_terms;
 
@@ -102,23 +102,50 @@ impl Arc {
         (frame, r)
     }
 
+    /// The larger of the angles by which a frame would turn on \[0, upto\] at the curvatures of its ends \[rad\].
+    fn angle(&self, upto: f64) -> f64 {
+        let (k, gamma) = self.linear();
+        k.norm().max((k + gamma * upto).norm()) * upto
+    }
+
+    /// Whether few nodes are enough.
+    pub(crate) fn is_gentle(&self, upto: f64) -> bool {
+        self.angle(upto) <= FEW_PHASE
+    }
+
     /// Calls `each` with the nodes of \[0, upto\] in order and returns the state at its end (with weight 0).
     pub(crate) fn sample(&self, start: &Mat3, upto: f64, each: impl FnMut(&Node)) -> Node {
-        self.walk::<true>(start, upto, each)
+        self.dispatch::<true>(start, upto, each)
     }
 
     /// The state at `upto` only, with derivatives: much cheaper than with all nodes.
     pub(crate) fn end(&self, start: &Mat3, upto: f64) -> Node {
-        self.walk::<false>(start, upto, |_| {})
+        self.dispatch::<false>(start, upto, |_| {})
     }
 
-    fn walk<const EACH: bool>(&self, start: &Mat3, upto: f64, mut each: impl FnMut(&Node)) -> Node {
+    fn dispatch<const EACH: bool>(&self, start: &Mat3, upto: f64, each: impl FnMut(&Node)) -> Node {
+        match (self.model, self.is_gentle(upto)) {
+            (Model::SuperHelix, true) => self.walk::<EACH, 8, 24>(&FEW_RULE, start, upto, each),
+            (Model::SuperHelix, false) => self.walk::<EACH, 12, 24>(&RULE, start, upto, each),
+            (Model::SuperClothoid, true) => self.walk::<EACH, 8, 40>(&FEW_RULE, start, upto, each),
+            (Model::SuperClothoid, false) => self.walk::<EACH, 12, 40>(&RULE, start, upto, each),
+        }
+    }
+
+    /// With N nodes a panel; what is integrated are W numbers: the point, and for the curvature at the end (and that at the start) the frame and its
+    /// lever \[r\]× R, weighed by the shape function.
+    fn walk<const EACH: bool, const N: usize, const W: usize>(
+        &self,
+        rule: &Rule<N>,
+        start: &Mat3,
+        upto: f64,
+        mut each: impl FnMut(&Node),
+    ) -> Node {
         let (k0, gamma) = self.linear();
         let straight = gamma == Vec3::zeros();
-        let angle = k0.norm().max((k0 + gamma * upto).norm()) * upto;
+        let angle = self.angle(upto);
         let panels = if angle.is_finite() { (angle / PHASE).ceil().clamp(1.0, 1e6) } else { 1.0 };
         let h = upto / panels;
-        let rule = &*RULE;
         let mut joint = Node {
             s: 0.0,
             weight: 0.0,
@@ -129,78 +156,103 @@ impl Arc {
             theta: Columns::zeros(),
             j: Columns::zeros(),
         };
-        // ∫ h [r]× R up to the joint, for both shape functions.
-        let mut q = [Mat3::zeros(); 2];
-        let mut th = [Mat3::zeros(); 2];
+        let mut gathered = [0.0; W];
         for panel in 0..panels as usize {
             let from = h * panel as f64;
-            let (frames, points) = if straight {
-                let turned = rule.at_and_end.map(|t| joint.frame * turn(&k0, t * h));
-                let gone =
-                    rule.at_and_end.map(|t| joint.frame * turn_integral(&k0, t * h).column(2));
-                (turned, gone)
+            let (frames, points, end) = if straight {
+                let turned = |t: f64| joint.frame * turn(&k0, t * h);
+                let gone = |t: f64| joint.frame * turn_integral(&k0, t * h).column(2);
+                (rule.at.map(turned), rule.at.map(gone), (turned(1.0), gone(1.0)))
             } else {
-                sum_terms(&joint.frame, &(k0 + gamma * from), &gamma, h, &rule.at_and_end)
+                sum_terms(&joint.frame, &(k0 + gamma * from), &gamma, h, &rule.at)
             };
             let points = points.map(|p| joint.r + p);
-            let arms: [Mat3; NODES] = std::array::from_fn(|i| cross_matrix(&points[i]) * frames[i]);
-            let shapes: [[f64; 2]; NODES] =
-                std::array::from_fn(|i| self.model.shape((from + rule.at[i] * h) / self.length));
-            let state = |weights: &[f64; NODES]| {
-                let (mut a, mut b, mut m) = (th, q, joint.moment);
-                for j in 0..NODES {
-                    let w = weights[j] * h;
-                    m += points[j] * w;
-                    for side in 0..2 {
-                        let w = w * shapes[j][side];
-                        if w != 0.0 {
-                            a[side] += frames[j] * w;
-                            b[side] += arms[j] * w;
-                        }
-                    }
-                }
-                (a, b, m)
-            };
-            let finish = |r: &Vec3, a: &[Mat3; 2], b: &[Mat3; 2]| {
-                let arm = cross_matrix(r);
-                let (mut theta, mut j) = (Columns::zeros(), Columns::zeros());
-                for side in 0..2 {
-                    theta.fixed_columns_mut::<3>(3 * side).copy_from(&a[side]);
-                    j.fixed_columns_mut::<3>(3 * side).copy_from(&(b[side] - arm * a[side]));
-                }
-                (theta, j)
-            };
-            for i in 0..if EACH { NODES } else { 0 } {
-                let (a, b, moment) = state(&rule.until[i]);
-                let (theta, j) = finish(&points[i], &a, &b);
+            let shapes = rule.at.map(|t| self.model.shape((from + t * h) / self.length));
+            let data: [[f64; W]; N] =
+                std::array::from_fn(|i| integrands(&frames[i], &points[i], &shapes[i], h));
+            for i in 0..if EACH { N } else { 0 } {
+                let state = integrals(&data, &rule.until[i], &gathered);
+                let (theta, j) = columns(&state, &points[i]);
                 each(&Node {
                     s: from + rule.at[i] * h,
                     weight: rule.weight[i] * h,
                     shape: shapes[i],
                     frame: frames[i],
                     r: points[i],
-                    moment,
+                    moment: Vec3::new(state[0], state[1], state[2]),
                     theta,
                     j,
                 });
             }
-            let moment;
-            (th, q, moment) = state(&rule.weight);
-            let (theta, j) = finish(&points[NODES], &th, &q);
-            let s = from + h;
+            gathered = integrals(&data, &rule.weight, &gathered);
+            let (s, r) = (from + h, joint.r + end.1);
+            let (theta, j) = columns(&gathered, &r);
             joint = Node {
                 s,
                 weight: 0.0,
                 shape: self.model.shape(s / self.length),
-                frame: straightened(&frames[NODES]),
-                r: points[NODES],
-                moment,
+                frame: straightened(&end.0),
+                r,
+                moment: Vec3::new(gathered[0], gathered[1], gathered[2]),
                 theta,
                 j,
             };
         }
         joint
     }
+}
+
+/// What is integrated at a node: r, then h R and h \[r\]× R with the shape function h of the end, then those of the start if there is place.
+fn integrands<const W: usize>(frame: &Mat3, r: &Vec3, shape: &[f64; 2], h: f64) -> [f64; W] {
+    let lever = cross_matrix(r) * frame;
+    let mut out = [0.0; W];
+    (0..3).for_each(|k| out[k] = r[k] * h);
+    for (side, from) in [(1, 3), (0, 21)] {
+        if W < from + 18 {
+            break;
+        }
+        let weight = shape[side] * h;
+        for k in 0..9 {
+            out[from + k] = frame[k] * weight;
+            out[from + 9 + k] = lever[k] * weight;
+        }
+    }
+    out
+}
+
+/// Sums of the integrands at the nodes, added to what there is; eight numbers at a time, so that they stay in registers.
+fn integrals<const N: usize, const W: usize>(
+    data: &[[f64; W]; N],
+    weights: &[f64; N],
+    before: &[f64; W],
+) -> [f64; W] {
+    let mut out = [0.0; W];
+    for from in (0..W).step_by(8) {
+        let mut sum: [f64; 8] = std::array::from_fn(|k| before[from + k]);
+        for (row, w) in data.iter().zip(weights) {
+            for k in 0..8 {
+                sum[k] += row[from + k] * w;
+            }
+        }
+        out[from..from + 8].copy_from_slice(&sum);
+    }
+    out
+}
+
+/// ∂θ/∂κ and ∂r/∂κ at r from the integrals up to there.
+fn columns<const W: usize>(state: &[f64; W], r: &Vec3) -> (Columns, Columns) {
+    let arm = cross_matrix(r);
+    let (mut theta, mut j) = (Columns::zeros(), Columns::zeros());
+    for (side, from) in [(1, 3), (0, 21)] {
+        if W < from + 18 {
+            break;
+        }
+        let a = Mat3::from_column_slice(&state[from..from + 9]);
+        let b = Mat3::from_column_slice(&state[from + 9..from + 18]);
+        theta.fixed_columns_mut::<3>(3 * side).copy_from(&a);
+        j.fixed_columns_mut::<3>(3 * side).copy_from(&(b - arm * a));
+    }
+    (theta, j)
 }
 
 #[cfg(test)]
@@ -227,7 +279,7 @@ mod tests {
         for i in 0..pieces {
             let h = s / f64::from(pieces);
             let k = k0 + g * D::constant(h * f64::from(i));
-            let ([f], [p]) = sum_terms(&frame, &k, &g, D::constant(h), &[1.0]);
+            let (_, _, (f, p)) = sum_terms(&frame, &k, &g, D::constant(h), &[]);
             (frame, x) = (f, x + p);
         }
         (frame, x)

@@ -77,10 +77,7 @@ pub fn fit(
     d1: Option<Vec3>,
     settings: &FitSettings,
 ) -> Result<Fit, RodError> {
-    let (rod, q) = match settings.model {
-        Model::SuperHelix => floating_tangents(curve, section, d1, settings.elements)?,
-        Model::SuperClothoid => clothoids(curve, section, d1, settings)?,
-    };
+    let (rod, q) = fit_unmeasured(curve, section, d1, settings)?;
     let (error_max, error_rms) = distances(curve, &rod, &q);
     if !error_rms.is_finite() {
         return Err(RodError::NotFinite { what: "fitted shape" });
@@ -88,45 +85,97 @@ pub fn fit(
     Ok(Fit { rod, q, error_max, error_rms })
 }
 
+/// [`fit`] without measuring how far it is from the curve.
+pub fn fit_unmeasured(
+    curve: &Curve,
+    section: Section,
+    d1: Option<Vec3>,
+    settings: &FitSettings,
+) -> Result<(Rod, Vec<Vec3>), RodError> {
+    match settings.model {
+        Model::SuperHelix => floating_tangents(curve, section, d1, settings.elements),
+        Model::SuperClothoid => clothoids(curve, section, d1, settings),
+    }
+}
+
+/// Pieces of an element between which a rod is taken for a cubic where distances from it are measured.
+const PIECES: usize = 8;
+
 /// Largest and root-mean-square distance of the polyline's points from the rod.
 ///
-/// Each is measured to the nearest piece of the rod within a tenth of the length of where arclength puts it.
+/// Each is measured to the nearest piece of the rod within a tenth of the length of where arclength puts it. Between stations the rod is taken for the
+/// cubic with its points and tangents there: where a piece turns by φ that is off by φ³/384 of its length at most.
 pub fn distances(curve: &Curve, rod: &Rod, q: &[Vec3]) -> (f64, f64) {
     let points = curve.points();
-    let count = (4 * points.len()).clamp(400, 4000);
+    let count = (PIECES * rod.lengths().len()).max(points.len()).clamp(64, 8000);
     let stations = rod.equal_stations(q, count + 1);
-    let reach = count / 10;
+    let reach = (count / 10).max(4);
     let piece = rod.length() / count as f64;
     let (mut most, mut sum) = (0.0f64, 0.0);
     for (p, s) in points.iter().zip(curve.arclengths()) {
         let middle = ((s / curve.length() * count as f64) as usize).min(count - 1);
-        let to = |i: usize| {
+        let along = |i: usize| {
             let (a, b) = (stations[i].position, stations[i + 1].position);
             let edge = b - a;
             let t = ((p - a).dot(&edge) / edge.norm_squared()).clamp(0.0, 1.0);
-            (a + edge * t - p).norm()
+            ((a + edge * t - p).norm(), t)
         };
-        let mut nearest = to(middle);
-        // From one piece to the next the distance changes by the length of a piece at most: those that cannot be nearer are passed over.
-        let over = |d: f64, nearest: f64| (((d - nearest) / piece) as usize).max(1);
+        let (d, t) = along(middle);
+        let mut nearest = (d, middle, t);
+        let mut look = |i: usize| {
+            let (d, t) = along(i);
+            if d < nearest.0 {
+                nearest = (d, i, t);
+            }
+            // From one piece to the next the distance changes by the length of a piece at most: those that cannot be nearer are passed over.
+            (((d - nearest.0) / piece) as usize).max(1)
+        };
         let last = (middle + reach).min(count);
         let mut i = middle + 1;
         while i < last {
-            let d = to(i);
-            nearest = nearest.min(d);
-            i += over(d, nearest);
+            i += look(i);
         }
         let first = middle.saturating_sub(reach);
         let mut i = middle;
         while i > first {
-            let d = to(i - 1);
-            nearest = nearest.min(d);
-            i = i.saturating_sub(over(d, nearest));
+            i = i.saturating_sub(look(i - 1));
         }
+        let (_, i, mut t) = nearest;
+        let (from, to) = (&stations[i], &stations[i + 1]);
+        let cubic = Cubic {
+            start: from.position,
+            chord: to.position - from.position,
+            slopes: [from, to].map(|s| Vec3::from(s.frame.column(2)) * piece),
+        };
+        // A little beyond the piece, but not beyond the rod.
+        let low = if i == 0 { 0.0 } else { -0.25 };
+        let high = if i + 1 == count { 1.0 } else { 1.25 };
+        for _ in 0..2 {
+            let (at, slope) = cubic.at(t);
+            t = (t + (p - at).dot(&slope) / slope.norm_squared()).clamp(low, high);
+        }
+        let nearest = (cubic.at(t).0 - p).norm();
         most = most.max(nearest);
         sum += nearest * nearest;
     }
     (most, (sum / points.len() as f64).sqrt())
+}
+
+/// A piece of a curve by its ends and its slopes there.
+struct Cubic {
+    start: Vec3,
+    chord: Vec3,
+    slopes: [Vec3; 2],
+}
+
+impl Cubic {
+    /// Point and slope at the fraction t.
+    fn at(&self, t: f64) -> (Vec3, Vec3) {
+        let ([u, v], c) = (&self.slopes, &self.chord);
+        let (bend, twist) = (c * 3.0 - u * 2.0 - v, u + v - c * 2.0);
+        let point = self.start + (u + (bend + twist * t) * t) * t;
+        (point, u + (bend * 2.0 + twist * (3.0 * t)) * t)
+    }
 }
 
 /// A frame whose third axis is the tangent and whose first is as near to `wish` as it can be.

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use toile_cone::{Auto, DENSE_LIMIT, Problem, Settings, Solver, solver_named};
 
 use crate::RodError;
-use crate::assembly::{Assembly, AssemblyReport, FibreContactKey};
+use crate::account::{AssemblyReport, FibreContactKey};
+use crate::assembly::Assembly;
 use crate::delassus::Delassus;
 use crate::rotation::Vec3;
 use crate::touch::{Pair, Sites};

@@ -46,6 +46,7 @@
 
 #![forbid(unsafe_code)]
 
+mod account;
 mod assembly;
 mod assembly_inverse;
 mod body;
@@ -87,10 +88,8 @@ mod supple;
 mod touch;
 mod tree;
 
-pub use assembly::{
-    Assembly, AssemblyReport, AssemblySettings, Fibre, FibreContact, FibreContactKey, Overlap,
-    StepTimings, SurfacePart, rooted_within,
-};
+pub use account::{AssemblyReport, FibreContact, FibreContactKey, StepTimings, SurfacePart};
+pub use assembly::{Assembly, AssemblySettings, Fibre, Overlap, rooted_within};
 pub use assembly_inverse::{AssemblyInversion, Prior};
 pub use certificate::{CERTIFIED_RESIDUAL, RodCertificate, certify, frequencies, stability_margin};
 pub use closing::Closing;
@@ -99,7 +98,7 @@ pub use curve::Curve;
 pub use discrete::DiscreteEquilibrium;
 pub use element::Model;
 pub use error::RodError;
-pub use fit::{Fit, FitSettings, distances, fit};
+pub use fit::{Fit, FitSettings, distances, fit, fit_unmeasured};
 pub use forms::{hessian, mass_matrix};
 pub use framing::{Framing, least_energy_turn};
 pub use gallery::{drawn_hair, hair_on_a_head, let_fall};

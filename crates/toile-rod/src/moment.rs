@@ -1,7 +1,8 @@
 //! Moving fibres put down and taken up again.
 
 use crate::RodError;
-use crate::assembly::{Assembly, FibreContactKey};
+use crate::account::FibreContactKey;
+use crate::assembly::Assembly;
 use crate::motion::ClampMotion;
 use crate::nodal_step::NodalFibre;
 use crate::rod::Clamp;

@@ -15,7 +15,7 @@ use crate::RodError;
 use crate::chain::{Chain, LOCAL, STATE};
 use crate::element::Node;
 use crate::forms::{Mix, Parts, mix_form, transition};
-use crate::panel::{NODES, RULE};
+use crate::panel::{FEW, FEW_RULE, NODES, RULE, Rule};
 use crate::rod::{Clamp, Rod};
 use crate::rotation::{Mat3, Vec3, cross_matrix};
 use crate::statics::elastic_energy;
@@ -136,40 +136,14 @@ impl Moving {
             rate.fixed_rows_mut::<3>(3).copy_from(&right);
             nodes.clear();
             let end = arc.sample(&frame, arc.length, |node| nodes.push(*node));
-            let mut load = Local::zeros();
-            let (mut turn_here, mut pull_here) = (turning, pull);
-            for panel in nodes.chunks(NODES) {
-                let h = panel[0].weight / RULE.weight[0];
-                // α*′ = ω × R κ̇, then a*′ = α* × d₃ + ω × (ω × d₃), both from the start of the panel.
-                let mut omega = [Vec3::zeros(); NODES];
-                let mut first = [Vec3::zeros(); NODES];
-                for (i, node) in panel.iter().enumerate() {
-                    omega[i] = spin + node.theta * rate;
-                    let k_rate = left * node.shape[0] + right * node.shape[1];
-                    first[i] = omega[i].cross(&(node.frame * k_rate));
-                }
-                let mut second = [Vec3::zeros(); NODES];
-                for (i, node) in panel.iter().enumerate() {
-                    let mut alpha = turn_here;
-                    for j in 0..NODES {
-                        alpha += first[j] * (RULE.until[i][j] * h);
-                    }
-                    let d3: Vec3 = node.frame.column(2).into();
-                    second[i] = alpha.cross(&d3) + omega[i].cross(&omega[i].cross(&d3));
-                }
-                for (i, node) in panel.iter().enumerate() {
-                    let mut a = pull_here;
-                    for j in 0..NODES {
-                        a += second[j] * (RULE.until[i][j] * h);
-                    }
-                    let f = (gravity - a) * (density * node.weight);
-                    load += local_load(&node.r, &node.j, &f);
-                }
-                for j in 0..NODES {
-                    turn_here += first[j] * (RULE.weight[j] * h);
-                    pull_here += second[j] * (RULE.weight[j] * h);
-                }
-            }
+            let pulled = Pulled { spin, rate: [left, right], gravity, density };
+            let mut here = (turning, pull);
+            let load = if arc.is_gentle(arc.length) {
+                nodes.chunks(FEW).map(|panel| pulled.panel(&FEW_RULE, panel, &mut here)).sum()
+            } else {
+                nodes.chunks(NODES).map(|panel| pulled.panel(&RULE, panel, &mut here)).sum()
+            };
+            let (turn_here, pull_here) = here;
             parts.push(Parts::inertial(&nodes, &end, density));
             loads.push(load);
             position += end.r;
@@ -246,6 +220,61 @@ impl Moving {
         }
         add(&mut p, 0);
         (out, p.fixed_rows::<6>(0).into())
+    }
+}
+
+/// How an element moves while q̈ = 0.
+struct Pulled<'a> {
+    /// Angular velocity of its first joint.
+    spin: Vec3,
+    /// κ̇ at its start and its end.
+    rate: [Vec3; 2],
+    gravity: &'a Vec3,
+    density: f64,
+}
+
+impl Pulled<'_> {
+    /// Load on a panel: weight less inertia. `here` is how fast the frame turns ever faster, and the acceleration, at its start and then at its end.
+    fn panel<const N: usize>(
+        &self,
+        rule: &Rule<N>,
+        panel: &[Node],
+        here: &mut (Vec3, Vec3),
+    ) -> Local {
+        let h = panel[0].weight / rule.weight[0];
+        let [left, right] = self.rate;
+        // α*′ = ω × R κ̇, then a*′ = α* × d₃ + ω × (ω × d₃), both from the start of the panel.
+        let mut omega = [Vec3::zeros(); N];
+        let mut first = [Vec3::zeros(); N];
+        for (i, node) in panel.iter().enumerate() {
+            let turned = node.theta.fixed_columns::<3>(0) * left;
+            omega[i] = self.spin + turned + node.theta.fixed_columns::<3>(3) * right;
+            let k_rate = left * node.shape[0] + right * node.shape[1];
+            first[i] = omega[i].cross(&(node.frame * k_rate)) * h;
+        }
+        let mut second = [Vec3::zeros(); N];
+        for (i, node) in panel.iter().enumerate() {
+            let mut alpha = here.0;
+            for j in 0..N {
+                alpha += first[j] * rule.until[i][j];
+            }
+            let d3: Vec3 = node.frame.column(2).into();
+            second[i] = (alpha.cross(&d3) + omega[i].cross(&omega[i].cross(&d3))) * h;
+        }
+        let mut load = Local::zeros();
+        for (i, node) in panel.iter().enumerate() {
+            let mut a = here.1;
+            for j in 0..N {
+                a += second[j] * rule.until[i][j];
+            }
+            let f = (self.gravity - a) * (self.density * node.weight);
+            load += local_load(&node.r, &node.j, &f);
+        }
+        for j in 0..N {
+            here.0 += first[j] * rule.weight[j];
+            here.1 += second[j] * rule.weight[j];
+        }
+        load
     }
 }
 

@@ -15,7 +15,8 @@ use std::collections::HashMap;
 use toile_cone::{Auto, DENSE_LIMIT, Operator, Problem, Settings, Solver, solver_named};
 
 use crate::RodError;
-use crate::assembly::{Assembly, AssemblyReport, FibreContactKey, Prepared, SurfacePart};
+use crate::account::{AssemblyReport, FibreContactKey, SurfacePart};
+use crate::assembly::{Assembly, Prepared};
 use crate::delassus::{Beside, Delassus};
 use crate::friction::remembered;
 use crate::rotation::{Mat3, Vec3};

@@ -43,28 +43,35 @@ pub fn safe_arc(k: &Vec3, gamma: &Vec3, bound: f64) -> f64 {
     bound / (k + (k * k + 2.0 * bound * g).sqrt())
 }
 
-/// Sum of the series at `s` without any cut: frame and position relative to the start.
+/// Frames and positions at parts of an arc, and at its end.
+type Summed<T, const N: usize> = ([Mat3<T>; N], [Vec3<T>; N], (Mat3<T>, Vec3<T>));
+
+/// Sum of the series at the parts `at` of `s` and at its end, without any cut: frames and positions relative to the start.
 ///
-/// `scale` raises each term to another arclength t s, 0 ≤ t ≤ 1, at no cost: the nodes of a panel share their terms.
+/// Each term is raised to another arclength t s, 0 ≤ t ≤ 1, at no cost: the nodes of a panel share their terms.
 pub(crate) fn sum_terms<T: Scalar, const N: usize>(
     start: &Mat3<T>,
     k0: &Vec3<T>,
     gamma: &Vec3<T>,
     s: T,
     at: &[f64; N],
-) -> ([Mat3<T>; N], [Vec3<T>; N]) {
+) -> Summed<T, N> {
     let (kx, gx) = (cross_matrix(k0) * s, cross_matrix(gamma) * (s * s));
     let mut before = Mat3::<T>::zeros();
     let mut term = *start;
     let mut frames = [term; N];
     let mut points = [Vec3::<T>::zeros(); N];
+    let mut end = (term, Vec3::<T>::zeros());
     let mut powers = [1.0; N];
     let mut small = 0;
     for n in 0..MOST_TERMS {
-        let step = term.column(2) * (s / T::constant(n as f64 + 1.0));
-        let next = (term * kx + before * gx) / T::constant(n as f64 + 1.0);
+        let order = T::constant(n as f64 + 1.0);
+        let step = term.column(2) * (s / order);
+        let next = (term * kx + before * gx) / order;
         (before, term) = (term, next);
         let size = term.iter().fold(0.0f64, |m, x| m.max(x.real().abs()));
+        end.0 += term;
+        end.1 += step;
         for (((frame, point), power), t) in
             frames.iter_mut().zip(&mut points).zip(&mut powers).zip(at)
         {
@@ -80,7 +87,7 @@ pub(crate) fn sum_terms<T: Scalar, const N: usize>(
             break;
         }
     }
-    (frames, points)
+    (frames, points, end)
 }
 
 /// Where an arc of length `s` leads from the identity: frame, position and the number of pieces it was cut into.
@@ -105,7 +112,7 @@ pub(crate) fn clothoid_from(
         let left = s - done;
         let safe = safe_arc(&k, gamma, bound);
         let h = if safe < left { safe } else { left };
-        let ([next], [step]) = sum_terms(&frame, &k, gamma, h, &[1.0]);
+        let (_, _, (next, step)) = sum_terms(&frame, &k, gamma, h, &[]);
         frame = crate::rotation::straightened(&next);
         point += step;
         pieces += 1;
@@ -161,7 +168,7 @@ mod tests {
         }
         // λ = 2 · 28.6 · 1.4 = 80: the plain sum has lost every digit.
         let length = 80.0 / 2.8;
-        let ([frame], _) = sum_terms(&Mat3::identity(), &k, &Vec3::zeros(), length, &[1.0]);
+        let (_, _, (frame, _)) = sum_terms(&Mat3::identity(), &k, &Vec3::zeros(), length, &[]);
         assert!((frame - turn(&k, length)).norm() > 0.1);
     }
 

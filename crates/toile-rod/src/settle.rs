@@ -14,7 +14,8 @@ use toile_cone::Status;
 use toile_num::parallel::try_map;
 
 use crate::RodError;
-use crate::assembly::{Assembly, Fibre, FibreContact};
+use crate::account::FibreContact;
+use crate::assembly::{Assembly, Fibre};
 use crate::body::Body;
 use crate::certificate::{CERTIFIED_RESIDUAL, RodCertificate};
 use crate::held::Held;
@@ -160,14 +161,18 @@ impl Assembly {
         (self.settings.step.drag, self.friction_share) = (settings.drag, settings.friction);
         let mut speed = f64::INFINITY;
         let mut last = Vec::new();
-        let mut slow = 0;
+        let (mut slow, mut ended) = (0, false);
         while steps < settings.max_steps {
             last = self.step()?.contacts;
             steps += 1;
             speed = self.speed();
             // A fall starts slowly, and turns slowly where it swings.
             slow = if speed < settings.speed { slow + 1 } else { 0 };
-            if slow >= 20 || !watch(steps, speed) {
+            if slow >= 20 {
+                break;
+            }
+            if !watch(steps, speed) {
+                ended = true;
                 break;
             }
         }
@@ -189,8 +194,9 @@ impl Assembly {
                 r[3 * c..3 * c + 3].copy_from_slice(local.as_slice());
             }
         }
-        let newton = self.hold(&sites, &pairs, &mut r)?;
-        self.judge(&pairs, &r, steps, speed, newton)
+        // What is stopped in mid-air has no balance near it, and counting its ways to fall takes long.
+        let newton = if ended { 0 } else { self.hold(&sites, &pairs, &mut r)? };
+        self.judge(&pairs, &r, (steps, speed, newton), !ended)
     }
 
     /// Newton's method with the contacts held; returns the steps taken.
@@ -212,13 +218,13 @@ impl Assembly {
         Ok(NEWTON)
     }
 
+    /// What stands at the end of a fall; `count` asks which ways to fall contacts leave open, else all of them are taken to be.
     fn judge(
         &self,
         pairs: &[Pair],
         r: &[f64],
-        steps: usize,
-        speed: f64,
-        newton: usize,
+        (steps, speed, newton): (usize, f64, usize),
+        count: bool,
     ) -> Result<(Settled, Vec<Vec<Vec3>>), RodError> {
         let sites = self.sites_at_rest();
         let held = Held::new(self, &sites, pairs, r, 0.0)?;
@@ -228,7 +234,7 @@ impl Assembly {
         };
         let certificates: Vec<RodCertificate> = self.bodies.try_map(certify)?;
         let alone: usize = certificates.iter().map(|c| c.negative_modes).sum();
-        let negative_modes = if alone == 0 { 0 } else { held.negative_modes(alone) };
+        let negative_modes = if alone > 0 && count { held.negative_modes(alone) } else { alone };
         let mut out = Settled {
             contacts: Vec::new(),
             negative_modes,

@@ -4,7 +4,8 @@ use nalgebra::DMatrix;
 use toile_cone::{Operator, Status};
 
 use crate::RodError;
-use crate::assembly::{Assembly, FibreContact};
+use crate::account::FibreContact;
+use crate::assembly::Assembly;
 use crate::held::Held;
 use crate::nodal_step::NodalFibre;
 use crate::open::Meeting;

@@ -4,13 +4,12 @@
 //! along a whole fibre outnumber its unknowns, and their forces are not determined any more. Fibres meet where their
 //! capsules are nearest.
 
-use std::collections::HashMap;
-
 use toile_cone::Status;
 use toile_contact::{Collider, segment_segment};
 use toile_num::parallel::map_items;
 
-use crate::assembly::{Fibre, FibreContact, FibreContactKey, GRAIN};
+use crate::account::{FibreContact, FibreContactKey};
+use crate::assembly::{Fibre, GRAIN};
 use crate::body::Bodies;
 use crate::chain::Chain;
 use crate::motion::ClampMotion;
@@ -44,8 +43,23 @@ impl Sites {
 
     /// Joints of a fibre that does not move.
     pub(crate) fn at_rest(fibre: &Fibre) -> Self {
-        let still = vec![Vec3::zeros(); fibre.state.q.len()];
-        Self::along(&fibre.rod, &fibre.state.q, &still, &ClampMotion::default())
+        let points = Self::points_of(&fibre.rod, &fibre.state.q);
+        let velocities = vec![Vec3::zeros(); points.len()];
+        Self { points, velocities }
+    }
+
+    /// Joints of a rod, clamp first: a third of the work of [`along`](Self::along), which needs derivatives.
+    pub(crate) fn points_of(rod: &Rod, q: &[Vec3]) -> Vec<Vec3> {
+        let clamp = rod.clamp();
+        let (mut frame, mut r) = (clamp.frame, clamp.position);
+        let mut points = Vec::with_capacity(rod.lengths().len() + 1);
+        points.push(r);
+        for e in 0..rod.lengths().len() {
+            let (next, step) = rod.arc(q, e).reach(&frame, rod.lengths()[e]);
+            (frame, r) = (next, r + step);
+            points.push(r);
+        }
+        points
     }
 
     /// Joints of any rod in motion.
@@ -300,13 +314,16 @@ struct Capsule {
     high: Vec3,
 }
 
-type Cell = (i64, i64, i64);
+/// Place of a cell in the order of x, y, z, so that cells above each other follow each other.
+type Cell = u128;
 
-/// The cell itself and the half of its neighbours that come after it: every pair of cells once.
-fn ahead() -> impl Iterator<Item = Cell> {
-    let all = (-1..=1).flat_map(|x| (-1..=1).flat_map(move |y| (-1..=1).map(move |z| (x, y, z))));
-    all.filter(|c| *c >= (0, 0, 0))
+fn cell_at([x, y, z]: [i64; 3]) -> Cell {
+    let part = |i: i64| (i + (1 << 31)) as u128;
+    part(x) << 64 | part(y) << 32 | part(z)
 }
+
+/// Cells from (x, y, z − 1) to (x, y, z + 1) beside a cell, for the half of its neighbours that come after it: every pair of cells once.
+const COLUMNS: [(i64, i64); 4] = [(0, 1), (1, -1), (1, 0), (1, 1)];
 
 /// Segments of each fibre.
 pub(crate) fn segments_of(sites: &[Sites]) -> Vec<usize> {
@@ -355,44 +372,52 @@ pub(crate) fn grid_pairs(
     if !(cell > 0.0 && cell.is_finite()) {
         return Vec::new();
     }
-    let place = |c: &Capsule| -> Cell {
+    let place = |c: &Capsule| {
         let middle = (c.low + c.high) * (0.5 / cell);
         let to = |x: f64| x.floor().clamp(-1e9, 1e9) as i64;
-        (to(middle.x), to(middle.y), to(middle.z))
+        [to(middle.x), to(middle.y), to(middle.z)]
     };
-    let mut sorted: Vec<(Cell, Capsule)> = boxes.into_iter().map(|c| (place(&c), c)).collect();
-    sorted.sort_by_key(|(at, c)| (*at, c.fibre, c.segment));
-    let mut cells: Vec<(Cell, std::ops::Range<usize>)> = Vec::new();
-    for (i, (at, _)) in sorted.iter().enumerate() {
+    let mut order: Vec<(Cell, u32)> =
+        boxes.iter().zip(0..).map(|(c, i)| (cell_at(place(c)), i)).collect();
+    order.sort_unstable();
+    let sorted: Vec<&Capsule> = order.iter().map(|(_, i)| &boxes[*i as usize]).collect();
+    let meet = |a: &Capsule, others: &[&Capsule], found: &mut Vec<Pair>| {
+        for b in others {
+            let apart = (0..3).any(|k| a.low[k] > b.high[k] || b.low[k] > a.high[k]);
+            let (first, second) = ((a.fibre, a.segment), (b.fibre, b.segment));
+            let (first, second) = (first.min(second), first.max(second));
+            if !apart && !bodies.joined(first, second) {
+                found.extend(test(first, second));
+            }
+        }
+    };
+    let mut cells: Vec<std::ops::Range<usize>> = Vec::new();
+    for (i, (at, _)) in order.iter().enumerate() {
         match cells.last_mut() {
-            Some((last, range)) if last == at => range.end = i + 1,
-            _ => cells.push((*at, i..i + 1)),
+            Some(last) if order[last.start].0 == *at => last.end = i + 1,
+            _ => cells.push(i..i + 1),
         }
     }
-    let index: HashMap<Cell, usize> = cells.iter().enumerate().map(|(k, c)| (c.0, k)).collect();
-    let one = |(at, range): &(Cell, std::ops::Range<usize>)| {
+    let one = |_: usize, range: &std::ops::Range<usize>| {
         let mut found = Vec::new();
-        for step in ahead() {
-            let Some(&other) = index.get(&(at.0 + step.0, at.1 + step.1, at.2 + step.2)) else {
-                continue;
-            };
-            let same = step == (0, 0, 0);
+        let [x, y, z] = place(sorted[range.start]);
+        let rest = &order[range.end..];
+        // The cell above comes next, if anything is there.
+        let above = rest.iter().take_while(|(at, _)| *at == cell_at([x, y, z + 1])).count();
+        for i in range.clone() {
+            meet(sorted[i], &sorted[i + 1..range.end + above], &mut found);
+        }
+        for (dx, dy) in COLUMNS {
+            let column = |dz: i64| cell_at([x + dx, y + dy, z + dz]);
+            let from = range.end + rest.partition_point(|(at, _)| *at < column(-1));
+            let beside = order[from..].iter().take_while(|(at, _)| *at <= column(1)).count();
             for i in range.clone() {
-                let a = &sorted[i].1;
-                let from = if same { i + 1 } else { cells[other].1.start };
-                for (_, b) in &sorted[from..cells[other].1.end] {
-                    let apart = (0..3).any(|k| a.low[k] > b.high[k] || b.low[k] > a.high[k]);
-                    let (first, second) = ((a.fibre, a.segment), (b.fibre, b.segment));
-                    let (first, second) = (first.min(second), first.max(second));
-                    if !apart && !bodies.joined(first, second) {
-                        found.extend(test(first, second));
-                    }
-                }
+                meet(sorted[i], &sorted[from..from + beside], &mut found);
             }
         }
         found
     };
-    map_items(&cells, GRAIN, |_, cell| one(cell)).into_iter().flatten().collect()
+    map_items(&cells, GRAIN, one).into_iter().flatten().collect()
 }
 
 fn capsules(

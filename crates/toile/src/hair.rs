@@ -9,7 +9,7 @@ use toile_rod::RodCertificate;
 use crate::rods::SAG_TIME;
 use crate::{
     ContactInversion, FibreProgress, RestSummary, RodDrape, RodInversion, RodRest, RodSceneError,
-    fit_drawn, invert_alone, invert_contacts,
+    Start, fit_drawn, invert_alone, invert_contacts,
 };
 
 /// Drift over the size that is still rest.
@@ -39,10 +39,11 @@ pub fn in_contact(scene: &Scene) -> bool {
 /// Same scene, same bits, whatever the number of threads.
 pub fn invert_hair(
     scene: &Scene,
+    start: Start,
     seconds: f64,
     watch: &dyn Fn(FibreProgress) -> bool,
 ) -> Result<HairInversion, RodSceneError> {
-    let (fits, mut notes) = fit_drawn(scene, watch)?;
+    let (fits, mut notes) = fit_drawn(scene, start, watch)?;
     let (fibres, contact) = if in_contact(scene) {
         let (fibres, contact) = invert_contacts(scene, fits, seconds, watch)?;
         (fibres, Some(contact))
@@ -115,7 +116,7 @@ impl HairInversion {
             }
         }
         if let Some(contact) = &self.contact {
-            contact_reason(&mut text, contact, self.watched);
+            contact_reason(&mut text, contact, self.watched, bad.is_empty());
         }
         let missed: Vec<&RodInversion> = self.fibres.iter().filter(|f| is_missed(f)).collect();
         if let Some(first) = missed.first() {
@@ -198,7 +199,7 @@ fn verdict_word(certified: bool) -> &'static str {
     if certified { "certified" } else { "not certified" }
 }
 
-fn contact_reason(text: &mut String, contact: &ContactInversion, watched: f64) {
+fn contact_reason(text: &mut String, contact: &ContactInversion, watched: f64, held: bool) {
     let c = &contact.found;
     if c.cone_gap > 1e-8 {
         let _ = write!(text, "; but a force leaves its cone by {:.1e}", c.cone_gap);
@@ -215,6 +216,7 @@ fn contact_reason(text: &mut String, contact: &ContactInversion, watched: f64) {
         Some(drift) => {
             let _ = write!(text, "; simulated for {watched} s it moves by {drift:.1e} of its size");
         }
+        None if !held => text.push_str("; it was not simulated, since it would fall"),
         None => text.push_str("; but whether it stays was not watched to the end"),
     }
     if let Some(sag) = contact.naive_sag {

@@ -73,7 +73,7 @@ impl MixedSimulation {
             return Err(MixedError::Integrator);
         }
         let mut cloth = Simulation::new(scene, start)?;
-        let found = scene_fibres(scene, &time, &|_| true)?;
+        let found = scene_fibres(scene, &time, start, &|_| true)?;
         let unknown = found.friction.iter().position(Option::is_none);
         if let Some(f) = unknown {
             return Err(MixedError::NoFriction { name: found.names[f].clone() });

@@ -5,6 +5,7 @@ mod contact;
 mod drape;
 mod drawn;
 mod error;
+mod push;
 mod rest;
 mod scene;
 

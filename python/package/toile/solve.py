@@ -41,7 +41,7 @@ def drape(
     """
     scene = _scene(scene)
     if scene._native.has_rods():
-        return Fibres(_native.drape_rods(scene._native, max_steps, drift, progress), RodDrape)
+        return Fibres(_native.drape_rods(scene._native, max_steps, drift, progress, push_out), RodDrape)
     return Drape(_native.drape(scene._native, tolerance, max_steps, push_out, drift, progress))
 
 
@@ -51,16 +51,18 @@ def invert(
     max_steps: int | None = None,
     drift: float = 1.0,
     naive_sag: bool = True,
+    push_out: bool = False,
     progress: Progress | None = None,
 ) -> Inversion | Fibres[RodInversion]:
     """Finds the rest shape for which the meshes of a scene are a stable equilibrium under gravity and friction.
 
     Of drawn fibres (rods with a ``curve``, hair) it finds their natural shapes, and among colliders or with self-contact the
-    forces that hold them: a list with one result each, and the judgement of the whole (`Fibres`).
+    forces that hold them: a list with one result each, and the judgement of the whole (`Fibres`). ``push_out`` moves strands
+    that go through a collider to its surface first; drawn cloth always is.
     """
     scene = _scene(scene)
     if scene._native.has_rods():
-        return Fibres(_native.invert_rods(scene._native, drift, progress), RodInversion)
+        return Fibres(_native.invert_rods(scene._native, drift, progress, push_out), RodInversion)
     return Inversion(_native.invert(scene._native, max_steps, drift, naive_sag, progress))
 
 
@@ -104,9 +106,7 @@ def simulate(
         raise ToileError("the scene has no time; add for example time=toile.Time(step=0.01, duration=2.0)")
     step, duration, between = time
     if scene._native.has_rods():
-        if push_out:
-            raise ToileError("push_out is for cloth; fibres start from their scene")
-        fibres = _native.FibreSimulation(scene._native)
+        fibres = _native.FibreSimulation(scene._native, push_out)
         return _frames(fibres, fibres.step, step, duration, between, progress)
     cloth = _native.Simulation(scene._native, push_out)
     return _frames(cloth, lambda: cloth.step(step), step, duration, between, progress)

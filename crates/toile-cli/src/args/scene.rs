@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use toile::Start;
 use toile::inverse::reference::{Forces, Optimiser, ReferenceSettings};
 
 use super::{LiveArgs, positive};
@@ -47,7 +48,7 @@ pub(crate) struct DrapeArgs {
     pub(crate) stations: Option<u32>,
     #[command(flatten)]
     pub(crate) solver: SolverArgs,
-    /// Push cloth that starts inside colliders out of them first.
+    /// Push cloth and drawn fibres that start inside colliders out of them first.
     #[arg(long)]
     pub(crate) push_out: bool,
     /// Simulate this long from the result with exact friction and say how far it moves [default: not at all].
@@ -139,7 +140,7 @@ pub(crate) struct SimulateArgs {
     /// Go on from the last frame in DIR.
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Move cloth that starts inside a collider to its surface first.
+    /// Move cloth and drawn fibres that start inside a collider to its surface first.
     #[arg(long)]
     pub(crate) push_out: bool,
     #[command(flatten)]
@@ -196,6 +197,9 @@ pub(crate) struct InvertArgs {
     /// Do not simulate the result.
     #[arg(long)]
     pub(crate) no_drift: bool,
+    /// Hair: move strands that go through a collider to its surface first; drawn cloth always is.
+    #[arg(long)]
+    pub(crate) push_out: bool,
     /// Time after which the best so far is judged and written.
     #[arg(long, value_name = "MINUTES", default_value_t = 10.0, value_parser = positive)]
     pub(crate) minutes: f64,
@@ -286,4 +290,27 @@ pub(crate) struct DemoArgs {
     /// Vertices around the waist; half as many rows.
     #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(36..=400))]
     pub(crate) n: u32,
+}
+
+/// What is done with what starts inside colliders.
+fn start(push_out: bool) -> Start {
+    if push_out { Start::PushOut } else { Start::AsGiven }
+}
+
+impl DrapeArgs {
+    pub(crate) fn start(&self) -> Start {
+        start(self.push_out)
+    }
+}
+
+impl SimulateArgs {
+    pub(crate) fn start(&self) -> Start {
+        start(self.push_out)
+    }
+}
+
+impl InvertArgs {
+    pub(crate) fn start(&self) -> Start {
+        start(self.push_out)
+    }
 }

@@ -280,7 +280,7 @@ fn among(lines: &Lines<'_>, radii: &[f64], colliders: &[PlacedCollider<'_>], rep
     under.dedup();
     if !through.is_empty() {
         report.error(format!(
-            "{} {what}(s) go through a collider, up to {} deep after they have come out of it ({}): move them out, or make the collider smaller",
+            "{} {what}(s) go through a collider, up to {} deep after they have come out of it ({}): move them out, make the collider smaller, or let `--push-out` move them",
             through.len(),
             length(deepest),
             some(&through)

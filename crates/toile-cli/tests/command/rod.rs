@@ -317,6 +317,76 @@ fn hair_of_all_sorts_is_answered_in_words() {
     }
 }
 
+/// A lock that goes through the head is refused, and lies on it where that is asked for.
+#[test]
+fn strands_through_the_head_are_pushed_out_on_request() {
+    let folder = Folder::new();
+    folder.write("hair.toml", HAIR);
+    // Rooted on one side, out of the head, through its top and out again; and a lock that touches nothing.
+    let lock = "v -0.07 0 0.0715\nv -0.085 0 0.1\nv -0.05 0.005 0.095\nv -0.02 0.01 0.088\nv 0.02 0.01 0.085\nv 0.06 0.01 0.085\nv 0.1 0.01 0.08\n";
+    let free = "v 0 -0.1 0\nv 0 -0.13 0.02\nv 0 -0.16 0.01\n";
+    folder.write("hair.obj", &format!("{lock}{free}l 1 2 3 4 5 6 7\nl 8 9 10\n"));
+    let outside = |file: &str| {
+        let norm = |p: &[f64; 3]| p.iter().map(|x| x * x).sum::<f64>().sqrt();
+        vertices(folder.0.join(file)).iter().map(norm).fold(f64::INFINITY, f64::min)
+    };
+    for (command, file) in [
+        ("simulate", "frame_00000.obj"),
+        ("drape", "equilibrium.obj"),
+        ("invert", "equilibrium.obj"),
+    ] {
+        let output = toile(&folder, &[command, "hair.toml", "--out", "out"]);
+        assert_eq!(code(&output), 2, "{}", said(&output));
+        assert!(said(&output).contains("--push-out"), "{}", said(&output));
+        let output = toile(&folder, &[command, "hair.toml", "--out", command, "--push-out"]);
+        assert!(code(&output) < 2, "{command} {}", said(&output));
+        let told = said(&output);
+        assert!(told.contains("1 fibre(s) went through a collider and were pushed out"), "{told}");
+        let least = outside(&format!("{command}/{file}"));
+        assert!(least > 0.099, "{command}: {least}");
+    }
+}
+
+/// Straight up, a strand falls by its weight beyond Greenhill's height, ρA g L³ = 7.8373 EI. `invert` tells how stiff it must be, and so stiff it holds.
+#[test]
+fn hair_too_soft_to_stand_is_told_how_stiff_it_must_be() {
+    let folder = Folder::new();
+    let scene = |times: f64| {
+        let (bending, twisting) = (8e-9 * times, 6e-9 * times);
+        HAIR.replace("[1.0e-5, 1.0e-5]", &format!("[{bending:e}, {bending:e}]"))
+            .replace("7.0e-6", &format!("{twisting:e}"))
+            .replace("2.0e-5", "6.5e-6\nradius = 2e-4")
+            .replace("elements = 8", "elements = 20")
+    };
+    // One upright, two that cross beside it and lean on each other.
+    let line = |from: [f64; 3], to: [f64; 3]| -> String {
+        let at = |k: usize, i: usize| from[i] + (to[i] - from[i]) * k as f64 / 9.0;
+        (0..10).map(|k| format!("v {} {} {}\n", at(k, 0), at(k, 1), at(k, 2))).collect()
+    };
+    let upright = line([0.0, 0.0, 0.1], [0.0, 0.0, 0.25]);
+    let lower = line([0.08, 0.0, 0.06], [0.14, 0.0, 0.06]);
+    let upper = line([0.1, 0.03, 0.0604], [0.1, -0.03, 0.0604]);
+    let index = |from: usize| (from..from + 10).map(|i| format!(" {i}")).collect::<String>();
+    let lines = [1, 11, 21].map(|from| format!("l{}\n", index(from))).concat();
+    folder.write("hair.obj", &format!("{upright}{lower}{upper}{lines}"));
+    let invert = |times: f64| {
+        folder.write("hair.toml", &scene(times));
+        let output = toile(&folder, &["invert", "hair.toml", "--out", "out", "--json"]);
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        (code(&output), json)
+    };
+    let (exit, told) = invert(1.0);
+    let factor = told["stiffening"].as_f64().unwrap();
+    let greenhill = 6.5e-6 * 9.81 * 0.15f64.powi(3) / (7.8373 * 8e-9);
+    assert_eq!(exit, 1, "{told}");
+    assert!((factor / greenhill - 1.0).abs() < 0.005, "{factor} {greenhill}");
+    let (exit, told) = invert(0.98 * factor);
+    assert_eq!(exit, 1, "{told}");
+    let (exit, told) = invert(1.02 * factor);
+    assert_eq!((exit, told["contacts"].as_u64()), (0, Some(1)), "{told}");
+    assert!(told["drift"].as_f64().unwrap() < 1e-4, "{told}");
+}
+
 /// Straight up, half a metre of hair is in balance and would fall: `drape` says where it comes to lie.
 #[test]
 fn hair_drawn_upright_is_draped_to_where_it_falls() {

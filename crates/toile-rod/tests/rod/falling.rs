@@ -4,7 +4,7 @@ use toile_contact::{Collider, Shape};
 use toile_rod::{
     Assembly, AssemblySettings, Clamp, ClampMotion, Fibre, Growth, Loads, Mat3, Model,
     NaturalCurvature, Rod, RodSpec, RodState, Section, SettleSettings, StaticSettings,
-    StepSettings, Vec3, equilibrium, invert_fibre,
+    StepSettings, Vec3, equilibrium, hair_on_a_head, invert_fibre,
 };
 
 const DOWN: Vec3 = Vec3::new(0.0, 0.0, -9.81);
@@ -135,4 +135,19 @@ fn a_round_rod_is_not_pushed_around() {
     let mut scene = Assembly::new(vec![fibre], vec![], settings()).unwrap();
     let found = scene.settle(&SettleSettings::default(), &|_, _| true).unwrap();
     assert!(found.certified && found.escapes == 1, "{} {}", found.escapes, found.reason);
+}
+
+/// Who stops a fall in mid-air gets what there is, without a search for a balance that is far: for a ball of hair that took minutes.
+#[test]
+fn a_fall_that_is_stopped_ends_there() {
+    let mut scene = hair_on_a_head(40).unwrap();
+    let start = scene.points(7);
+    let found = scene.settle(&SettleSettings::default(), &|steps, _| steps < 30).unwrap();
+    assert_eq!((found.steps, found.newton, found.escapes), (30, 0, 0));
+    assert!(!found.certified && found.speed > 0.1, "{} {}", found.reason, found.speed);
+    assert!(found.reason.contains("allow more steps"), "{}", found.reason);
+    // As far as it fell, not further.
+    let far = |(a, b): (&Vec3, Vec3)| (a - b).norm();
+    let moved = start.iter().zip(scene.points(7)).map(far).fold(0.0, f64::max);
+    assert!(moved > 1e-5 && moved < 0.05, "{moved}");
 }

@@ -18,7 +18,7 @@ pub struct ContactInversion {
     pub found: AssemblyInversion,
     /// What was done to bring the drawing into contact.
     pub closing: Closing,
-    /// Largest motion in the simulated time, over the size of the whole; `None` if it was not asked for or was cut short.
+    /// Largest motion in the simulated time, over the size of the whole; `None` if it was not asked for, was cut short, or a fibre would fall anyway.
     pub drift: Option<f64>,
     /// How far the drawing would sag in the first fifth of a second if it were made as drawn, over the size of the whole.
     pub naive_sag: Option<f64>,
@@ -38,7 +38,7 @@ const WATCH_STEP: f64 = 2e-3;
 pub(crate) const SAG_TIME: f64 = 0.2;
 
 /// Finds natures and sticking contact forces for drawn fibres among the colliders of the scene (and each other, with
-/// `self_contact`), then simulates the result for `seconds`, unless `watch` ends it. Small gaps of the drawing are closed first, which moves
+/// `self_contact`), then simulates the result for `seconds`, unless `watch` ends it or a fibre would fall anyway. Small gaps of the drawing are closed first, which moves
 /// the fibres.
 pub fn invert_contacts(
     scene: &Scene,
@@ -104,6 +104,8 @@ pub fn invert_contacts(
         let result = FibreInversion::new(rod, natural.clone(), certificate.clone());
         fibres.push(RodInversion { drawn, fit, result, growth, rest });
     }
+    // What would fall falls: to watch it takes minutes and tells nothing.
+    let seconds = if found.certificates.iter().all(|c| c.certified) { seconds } else { 0.0 };
     let shapes: Vec<_> = assembly.fibres.iter().map(|f| f.state.q.clone()).collect();
     let watching = |part: f64| watch(FibreProgress::Watching { part });
     let moves = |held: Assembly, seconds: f64| {

@@ -1,6 +1,6 @@
 //! Drawn fibres: rods in their shapes, and the natures that hold them there.
 
-use toile_io::{DrawnFibre, Scene, load_drawn};
+use toile_io::{DrawnFibre, Scene, load_colliders, load_drawn};
 use toile_num::parallel::try_map;
 use toile_rod::{
     Branch, Clamp, FibreInversion, Fit, Growth, Loads, RestPose, Rod, RodError, Station, Tree,
@@ -8,7 +8,9 @@ use toile_rod::{
 };
 
 use super::compared::RestFound;
+use super::push::pushed_out;
 use super::{FibreProgress, RodSceneError};
+use crate::Start;
 
 /// A drawn fibre and the rod that has its shape.
 #[derive(Clone, Debug)]
@@ -52,13 +54,26 @@ impl RodInversion {
 /// Same scene, same bits, whatever the number of threads.
 pub fn fit_drawn(
     scene: &Scene,
+    start: Start,
     watch: &dyn Fn(FibreProgress) -> bool,
 ) -> Result<(Vec<DrawnFit>, Vec<String>), RodSceneError> {
     if !scene.shells.is_empty() {
         return Err(RodSceneError::Mixed);
     }
-    let (fibres, notes) = load_drawn(scene)?;
+    let (fibres, notes) = drawn_fibres(scene, start)?;
     Ok((fitted(fibres, watch)?, notes))
+}
+
+/// The drawn fibres of a scene, out of its colliders if that is asked for.
+pub(super) fn drawn_fibres(
+    scene: &Scene,
+    start: Start,
+) -> Result<(Vec<DrawnFibre>, Vec<String>), RodSceneError> {
+    let (mut fibres, mut notes) = load_drawn(scene)?;
+    if start == Start::PushOut {
+        notes.extend(pushed_out(&mut fibres, &load_colliders(scene)?)?);
+    }
+    Ok((fibres, notes))
 }
 
 /// Strands that are treated before somebody is told: a fraction of a second.

@@ -76,7 +76,7 @@ pub enum RodSceneError {
     },
     /// A fibre goes through a collider.
     #[error(
-        "{name} is {} inside collider {collider} at joint {joint}, {}; move it out, make the collider smaller, or leave it out{}",
+        "{name} is {} inside collider {collider} at joint {joint}, {}; move it out, make the collider smaller, leave it out, or let --push-out (push_out) move it{}",
         length(*.depth),
         match root {
             Some(away) => format!("but begins {} outside: it is not rooted there", length(*away)),

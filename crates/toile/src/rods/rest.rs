@@ -5,6 +5,7 @@ use toile_rod::{Assembly, RodError, SettleSettings, Settled};
 
 use super::scene::{SceneFibres, scene_fibres};
 use super::{FibreProgress, RodSceneError};
+use crate::Start;
 
 /// Rods at rest on colliders and each other.
 #[derive(Clone, Debug)]
@@ -31,6 +32,7 @@ const FALL_STEP: f64 = 2e-3;
 /// contact, as in motion.
 pub fn rest_rods(
     scene: &Scene,
+    start: Start,
     settings: &SettleSettings,
     drift: f64,
     watch: &dyn Fn(FibreProgress) -> bool,
@@ -46,7 +48,7 @@ pub fn rest_rods(
         integrator: IntegratorName::ImplicitEuler,
         newton_steps: None,
     };
-    let SceneFibres { mut assembly, names, notes, .. } = scene_fibres(scene, &time, watch)?;
+    let SceneFibres { mut assembly, names, notes, .. } = scene_fibres(scene, &time, start, watch)?;
     (assembly.settings.tolerance, assembly.settings.max_sweeps) = (1e-8, 1000);
     let failed = |source| RodSceneError::Rod { rod: 0, source };
     let mut left = 0;

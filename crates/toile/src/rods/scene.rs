@@ -10,8 +10,9 @@ use toile_rod::{
 };
 
 use super::drape::branches;
-use super::drawn::{DrawnFit, fitted, natures};
+use super::drawn::{DrawnFit, drawn_fibres, fitted, natures};
 use super::{FibreProgress, RodSceneError};
+use crate::Start;
 
 /// Whether a scene has fibres that are only drawn: hair, or rods without length and clamp.
 pub fn has_drawn(scene: &Scene) -> bool {
@@ -28,7 +29,7 @@ fn no_nodes(rods: &[LoadedRod], what: &'static str) -> Result<(), RodSceneError>
 pub(super) fn outside(
     assembly: &Assembly,
     name: impl Fn(usize) -> String,
-    allowed: impl Fn(&Fibre) -> f64,
+    allowed: impl Fn(usize) -> f64,
 ) -> Result<(), RodSceneError> {
     assembly.overlap_beyond(allowed).map_or(Ok(()), |o| {
         let Overlap { joint, collider, depth, root, fibres, .. } = o;
@@ -79,16 +80,17 @@ pub(super) const FIBRE_DAMPING: f64 = 2e-3;
 /// The fibres of a scene ready to move, and how they go through time.
 ///
 /// Rods start at rest in their natural shape, those that grow from others where these put them; drawn ones and hair start as drawn, with the
-/// nature that holds them there without contact. What was unusual in the files is returned as well.
+/// nature that holds them there without contact, those that go through colliders out of them if `start` says so. What was unusual in the files is returned as well.
 pub fn rod_assembly(
     scene: &Scene,
+    start: Start,
     watch: &dyn Fn(FibreProgress) -> bool,
 ) -> Result<(Assembly, Time, Vec<String>), RodSceneError> {
     if !scene.shells.is_empty() {
         return Err(RodSceneError::Mixed);
     }
     let time = scene.time.ok_or(RodSceneError::NoTime)?;
-    let found = scene_fibres(scene, &time, watch)?;
+    let found = scene_fibres(scene, &time, start, watch)?;
     Ok((found.assembly, time, found.notes))
 }
 
@@ -106,48 +108,50 @@ fn is_described(rod: &RodTable) -> bool {
     rod.length.is_some() && (rod.clamp.is_some() || rod.parent.is_some())
 }
 
-/// The scene with those of its rods that are not only drawn, and their places in it.
-fn described(scene: &Scene) -> Result<(Scene, Vec<usize>), RodSceneError> {
-    let places: Vec<usize> =
-        (0..scene.rods.len()).filter(|i| is_described(&scene.rods[*i])).collect();
-    let mut described = scene.clone();
-    described.rods.retain(is_described);
-    // Trees name rods by their place in the scene.
-    for (i, rod) in places.iter().zip(&mut described.rods) {
+/// The scene with its rods of one kind, and their places in it. Trees name rods by their places, so parents are numbered anew; one of the other kind is
+/// refused with what `refused` says of a rod and its parent.
+fn rods_that(
+    scene: &Scene,
+    wanted: impl Fn(&RodTable) -> bool,
+    refused: impl Fn(usize, usize) -> (String, &'static str),
+) -> Result<(Scene, Vec<usize>), RodSceneError> {
+    let places: Vec<usize> = (0..scene.rods.len()).filter(|i| wanted(&scene.rods[*i])).collect();
+    let mut out = scene.clone();
+    out.rods.retain(wanted);
+    for (i, rod) in places.iter().zip(&mut out.rods) {
         let Some(parent) = &mut rod.parent else { continue };
         let bearer = parent.rod as usize;
         match places.iter().position(|p| *p == bearer) {
             Some(place) => parent.rod = place as u32,
             None if bearer < *i => {
-                let what = format!("rod {i} grows from rod {bearer}, which is only drawn");
-                let help = "give that one `length`, `clamp` and `natural_curvature`: `toile invert` writes them";
+                let (what, help) = refused(*i, bearer);
                 return Err(scene.error_at(&format!("rod[{i}].parent"), what, help).into());
             }
             None => {}
         }
     }
-    Ok((described, places))
+    Ok((out, places))
+}
+
+/// The scene with those of its rods that are not only drawn, and their places in it.
+fn described(scene: &Scene) -> Result<(Scene, Vec<usize>), RodSceneError> {
+    rods_that(scene, is_described, |rod, bearer| {
+        let help =
+            "give that one `length`, `clamp` and `natural_curvature`: `toile invert` writes them";
+        (format!("rod {rod} grows from rod {bearer}, which is only drawn"), help)
+    })
 }
 
 /// The scene with those of its rods that are only drawn.
 fn only_drawn(scene: &Scene) -> Result<Scene, RodSceneError> {
-    let places: Vec<usize> =
-        (0..scene.rods.len()).filter(|i| !is_described(&scene.rods[*i])).collect();
-    let mut drawn = scene.clone();
-    drawn.rods.retain(|rod| !is_described(rod));
-    for (i, rod) in places.iter().zip(&mut drawn.rods) {
-        let Some(parent) = &mut rod.parent else { continue };
-        let bearer = parent.rod as usize;
-        match places.iter().position(|p| *p == bearer) {
-            Some(place) => parent.rod = place as u32,
-            None if bearer < *i => {
-                let what = format!("rod {i} is drawn and grows from rod {bearer}, which is not");
-                let help = "draw all rods of a tree, or none";
-                return Err(scene.error_at(&format!("rod[{i}].parent"), what, help).into());
-            }
-            None => {}
-        }
-    }
+    let (drawn, _) = rods_that(
+        scene,
+        |rod| !is_described(rod),
+        |rod, bearer| {
+            let what = format!("rod {rod} is drawn and grows from rod {bearer}, which is not");
+            (what, "draw all rods of a tree, or none")
+        },
+    )?;
     Ok(drawn)
 }
 
@@ -195,10 +199,13 @@ pub fn rod_lines(scene: &Scene) -> Result<Vec<RodLine>, RodSceneError> {
 pub(crate) fn scene_fibres(
     scene: &Scene,
     time: &Time,
+    start: Start,
     watch: &dyn Fn(FibreProgress) -> bool,
 ) -> Result<SceneFibres, RodSceneError> {
     let gravity = scene_gravity(scene);
     let (mut fibres, mut names, mut friction) = (Vec::new(), Vec::new(), Vec::new());
+    // How far rods are from what was drawn.
+    let mut missed = Vec::new();
     let mut add = |name: String, rod: Rod, q: Vec<Vec3>, radius: f64, mu: Option<f64>| {
         names.push(name);
         friction.push(mu);
@@ -214,14 +221,16 @@ pub(crate) fn scene_fibres(
     for ((branch, loaded), rod) in branches(&known)?.into_iter().zip(&known).zip(places) {
         let q = branch.rod.rest();
         growths.push(branch.growth);
+        missed.push(0.0);
         add(format!("rod {rod}"), branch.rod, q, loaded.radius, loaded.friction);
     }
-    let (strands, mut notes) = load_drawn(&only_drawn(scene)?)?;
+    let (strands, mut notes) = drawn_fibres(&only_drawn(scene)?, start)?;
     let first = growths.len();
     let fits = fitted(strands, watch)?;
     let rods = natures(&fits, gravity)?;
     for (DrawnFit { drawn, fit, growth, .. }, rod) in fits.into_iter().zip(rods) {
         growths.push(growth.map(|g| Growth { parent: first + g.parent, ..g }));
+        missed.push(fit.error_max);
         add(drawn.name, rod, fit.q, drawn.radius, drawn.friction);
     }
     let settings = AssemblySettings {
@@ -244,8 +253,11 @@ pub(crate) fn scene_fibres(
     for (f, loaded) in known.iter().enumerate().filter(|(_, rod)| rod.discrete) {
         assembly = assembly.discrete(f, &loaded.spec).map_err(failed)?;
     }
-    // What is hardly inside parts slowly, as roughly as things are drawn.
-    let rough = |f: &Fibre| rooted_within(f.radius, f.rod.length());
+    // What is hardly inside parts slowly, as roughly as things are drawn and fitted.
+    let rough = |f: usize| {
+        let Fibre { rod, radius, .. } = &assembly.fibres[f];
+        rooted_within(*radius, rod.length()) + missed[f]
+    };
     outside(&assembly, |f| names[f].clone(), rough)?;
     notes.extend(roots_inside(&assembly));
     notes.extend(crowded(&assembly.part_slowly()));
