@@ -260,7 +260,9 @@ fn crossing_lines(result: &Inversion) -> Vec<String> {
             ),
         });
     }
-    if now.count > 0 && parting.crossings == 0 {
+    // Where layers mind, the verdict tells it.
+    let mind = result.contacts.iter().any(|c| c.contact.key.between_layers());
+    if now.count > 0 && parting.crossings == 0 && !mind {
         let place = now.place;
         lines.push(format!(
             "warning: layers pass through each other, {} times an edge through a face, by up to {}, the deepest at ({:.4}, {:.4}, {:.4}) m; only a table \

@@ -101,13 +101,14 @@ impl InverseStep {
 }
 
 /// Parts of the time after which ways to a result are to end: balancing a target with faces that no cloth can have, balancing the target under all of its weight in one go, asking for more friction, bringing stiffer
-/// cloth to its softness, the same with a shape that yields, holding a part of its weight, following it under the full weight, reaching it that way, coming to rest anywhere near it, getting nearer, judging what was found.
+/// cloth to its softness, the same with a shape that yields, knowing how soft it may be, holding a part of its weight, following it under the full weight, reaching it that way, coming to rest anywhere near it, getting nearer, judging what was found.
 const AS_DRAWN: f64 = 0.25;
 const AT_ONCE: f64 = 0.7;
 const STICK: f64 = 0.15;
 pub(crate) const HOLD: f64 = 0.58;
 pub(crate) const SOFTEN: f64 = 0.3;
 pub(crate) const YIELD: f64 = 0.5;
+pub(crate) const FACTOR: f64 = 0.53;
 pub(crate) const FOLLOW: f64 = 0.64;
 pub(crate) const REACH: f64 = 0.71;
 pub(crate) const REST: f64 = 0.85;
@@ -367,11 +368,13 @@ fn seek(
                 ended.set(0.0); // that was a question beside the search
             }
         }
+        let mut exactly = None;
         if !holds {
             otherwise.set(SOFTEN);
-            let softened = exact.soften(garment, &search, &mut seen)?;
+            let softened = exact.soften((garment, MOST_FACTOR), &search, &mut seen)?;
             holds = softened.as_ref().is_some_and(|s| s.factor <= 1.0);
             bending_factor = softened.as_ref().map(|s| s.factor);
+            exactly.clone_from(&softened);
             if let Some(mut softened) = softened.filter(|s| !holds && s.factor <= MOST_FACTOR) {
                 // A shape that yields a little is worth more than parts of the weight at one that does not.
                 otherwise.set(YIELD);
@@ -379,7 +382,7 @@ fn seek(
                 let yielding = |garment: &Garment| Ok(seeking(garment, Some(SHAPE))?.among(&walls));
                 let mut near = yielding(garment)?;
                 near.steps = exact.steps;
-                near.soften_on(&mut softened, garment, &yielding, &mut seen)?;
+                near.soften_on(&mut softened, (garment, 0.0), &yielding, &mut seen)?;
                 let balanced = softened.factor <= 1.0;
                 if balanced {
                     near.pull(&mut seen)?;
@@ -404,6 +407,13 @@ fn seek(
         let mut seen = |steps, load, left: f64, rest: &dyn Fn() -> Vec<Vec3>| {
             weighed(&mut watch, show, steps, load, left, rest)
         };
+        if let Some(mut exactly) = exactly.filter(|_| !holds && found.is_none()) {
+            // By how much it would have to be stiffer is worth knowing better, then.
+            otherwise.set(FACTOR);
+            exact.soften_on(&mut exactly, (garment, 0.0), &search, &mut seen)?;
+            bending_factor = Some(exactly.factor);
+            holds = exactly.factor <= 1.0;
+        }
         within = if holds { 1.0 } else { 0.0 };
         let sought = !holds && found.is_none();
         if sought {

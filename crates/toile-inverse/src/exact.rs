@@ -17,7 +17,7 @@ use toile_sim::{MixedPattern, Model, State, Stitch, force_unit};
 use toile_solve::{Cholesky, SolveError};
 
 use crate::InverseError;
-use crate::judge::YIELDING;
+use crate::judge::yielding;
 use crate::kkt::{Kkt, Rows, Weights};
 use crate::settle::Carrying;
 
@@ -259,7 +259,7 @@ impl Exact {
             load: 0.0,
             length: LENGTH_UNIT * size.max(f64::MIN_POSITIVE),
             force,
-            holding: total / (YIELDING * size.max(f64::MIN_POSITIVE)),
+            holding: total / (yielding(model.vertex_count()) * size.max(f64::MIN_POSITIVE)),
             floor: FLOOR * total / (mass * size).max(f64::MIN_POSITIVE),
             steps: 0,
             unstable: None,

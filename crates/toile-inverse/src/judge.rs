@@ -50,7 +50,7 @@ pub struct Crossing {
 }
 
 impl Crossing {
-    fn of(garment: &Garment, positions: &[Vec3]) -> Result<Self, InverseError> {
+    pub(crate) fn of(garment: &Garment, positions: &[Vec3]) -> Result<Self, InverseError> {
         let topology = garment.topology()?;
         let found = Layers::new(&topology, positions)?.crossings(positions)?;
         let worst = found.iter().max_by(|a, b| a.depth.total_cmp(&b.depth));
@@ -234,11 +234,16 @@ fn balance(
     }
 }
 
-/// How far the whole weight would move a contact of several vertices, in units of the size. Stiffer ones would drown the last digits of the
-/// balance; what they carry at first is known, so they hardly yield.
-pub(crate) const YIELDING: f64 = 1e-4;
+/// How far the whole weight would move a contact of several vertices, in units of the size, at least, and for each vertex of the cloth. Stiffer ones would drown the
+/// last digits of the balance: positions are rounded to 1e-16 of the size, which they turn into forces. What they carry at first is known, so they hardly yield.
+const YIELDING: (f64, f64) = (1e-4, 2e-7);
 
-/// Stiffness of the springs that hold contacts of several vertices: the whole weight on one of them would move it by [`YIELDING`] \[N/m\].
+/// How far the whole weight would move a contact of several vertices, in units of the size, in cloth of so many vertices.
+pub(crate) fn yielding(vertices: usize) -> f64 {
+    YIELDING.0.max(YIELDING.1 * vertices as f64)
+}
+
+/// Stiffness of the springs that hold contacts of several vertices: the whole weight on one of them would move it by [`yielding`] \[N/m\].
 pub(crate) fn tie_stiffness(garment: &Garment, rest: &[Vec3], size: f64) -> f64 {
     let mut weight = 0.0;
     let mut base = 0;
@@ -249,7 +254,7 @@ pub(crate) fn tie_stiffness(garment: &Garment, rest: &[Vec3], size: f64) -> f64 
         }
         base += shell.positions.len();
     }
-    let k = weight * garment.gravity.norm() / (YIELDING * size);
+    let k = weight * garment.gravity.norm() / (yielding(rest.len()) * size);
     if k > 0.0 && k.is_finite() { k } else { 1e6 }
 }
 

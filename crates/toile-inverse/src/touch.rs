@@ -4,6 +4,7 @@ use toile_contact::{Collider, Layers, PlacedCollider, part_layers};
 use toile_geometry::{Vec3, even_out, unfit_faces};
 use toile_sim::{close_seams, tied_vertices};
 
+use crate::design::extent;
 use crate::held::size_of;
 use crate::hover::Tolerance;
 use crate::judge::distances;
@@ -161,6 +162,20 @@ fn part(
         touching.parting.left = Layers::new(&topology, positions)?.crossings(positions)?.len();
     }
     Ok(())
+}
+
+/// Parts layers that closing their gaps has put through each other; whether anything was moved.
+pub(crate) fn part_again(
+    positions: &mut [Vec3],
+    garment: &Garment,
+    still: &[bool],
+) -> Result<bool, InverseError> {
+    let Some(own) = garment.self_contact else { return Ok(false) };
+    let placed: Vec<PlacedCollider<'_>> = garment.colliders.iter().map(|c| c.at(0.0)).collect();
+    let (distance, most) = (APART * own.thickness, LONGEST_PARTING * extent(positions));
+    let parted =
+        part_layers(positions, &garment.topology()?, &placed, distance, most, |v| !still[v])?;
+    Ok(parted.moved > 0)
 }
 
 /// Spreads faces of a prepared target that cannot be cloth, as far as that goes.

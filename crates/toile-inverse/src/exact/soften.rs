@@ -21,12 +21,17 @@ const LEAST_RATIO: f64 = 1.03;
 const YIELDING_RATIO: f64 = 1.1;
 const MOST_YIELDING: f64 = 1.3;
 const MOST_YIELDING_STEPS: usize = 500;
+/// Rounds in which such a step is made stable at most: where it takes more, two shorter ones are quicker.
+const FEW_ROUNDS: usize = 10;
+/// Ratio up to which it is worth more.
+const SHORT: f64 = 1.06;
 /// Way from the target beyond which a shape that yields is not what was asked for, in units of length.
 const FARTHEST: f64 = 30.0;
 /// Factorisations of one such step beyond which the next is shorter.
-const HARD: usize = 40;
-/// Factorisations of one step up to which the next is longer.
+const HARD: usize = 30;
+/// Factorisations of one step up to which the next is longer, and by which power of its ratio where the shape yields.
 const EASY: usize = 6;
+const LONGER: f64 = 1.4;
 /// Factorisations on the way at most.
 const MOST_STEPS: usize = 250;
 
@@ -46,6 +51,7 @@ fn stiffened(garment: &Garment, factor: f64) -> Garment {
 }
 
 /// The softest cloth that was held on the way, and how.
+#[derive(Clone)]
 pub(crate) struct Softened {
     /// By how much it is stiffer against bending than the cloth is.
     pub(crate) factor: f64,
@@ -60,10 +66,10 @@ pub(crate) type Make<'a> = dyn Fn(&Garment) -> Result<Exact, InverseError> + 'a;
 impl Exact {
     /// Holds the target under the full weight with cloth that is stiffer against bending, and makes that softer as far as it goes; `make` gives a search for a
     /// garment as this one is for `garment`. The softest with which the target was held, if any; where that is as soft as it should be, the search is there, and
-    /// only then anything is changed.
+    /// only then anything is changed. At a factor of `enough` the first failure ends it.
     pub(crate) fn soften(
         &mut self,
-        garment: &Garment,
+        (garment, enough): (&Garment, f64),
         make: &Make<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<Option<Softened>, InverseError> {
@@ -77,16 +83,18 @@ impl Exact {
         let target = Point { rest: self.target.clone(), ..held.point() };
         let mut softened = Softened { factor: FIRST, here: held.point(), before: (0.0, target) };
         if !held.stopped {
-            self.soften_on(&mut softened, garment, make, watch)?;
+            self.soften_on(&mut softened, (garment, enough), make, watch)?;
         }
         Ok(Some(softened))
     }
 
     /// Makes held cloth softer as far as it goes; where that is as soft as it should be, the search is there.
+    ///
+    /// At a factor of `enough` the first failure ends it.
     pub(crate) fn soften_on(
         &mut self,
         softened: &mut Softened,
-        garment: &Garment,
+        (garment, enough): (&Garment, f64),
         make: &Make<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<(), InverseError> {
@@ -99,6 +107,8 @@ impl Exact {
         // Whether the last two points say where the next one is: not where a rest shape was changed to make it stable.
         let mut smooth = true;
         let mut stopped = false;
+        let mut modes = Vec::new();
+        let mut failed = false;
         // Whether the shape is drawn to the target at the same time.
         let mut eager = moving;
         let most = self.steps + most;
@@ -122,10 +132,14 @@ impl Exact {
                 }
                 softer.model.set_rest(&softer.rest);
             }
-            softer.drawn = eager;
-            let balanced = softer.balance(TOLERANCE, 0, watch)?;
-            let stable = balanced && softer.stable()?;
-            let there = stable || balanced && softer.steady(ROUNDS, watch)?;
+            softer.modes.clone_from(&modes);
+            let drawn = std::mem::take(&mut eager);
+            softer.drawn = drawn;
+            let rounds = if moving && ratio > SHORT { FEW_ROUNDS } else { ROUNDS };
+            // A shape that yields is balanced and made stable in the same steps: balanced alone, it would lose what it has of stability.
+            let balanced = moving || softer.balance(TOLERANCE, 0, watch)?;
+            let stable = !moving && balanced && softer.stable()?;
+            let there = stable || balanced && softer.steady(rounds, watch)?;
             stopped = softer.stopped;
             self.steps = softer.steps;
             eager = moving && there;
@@ -133,20 +147,31 @@ impl Exact {
                 *before = (1.0 / *factor, here.clone());
                 *here = softer.point();
                 *factor = next;
-                if softer.steps - start <= EASY {
-                    ratio = (1.5 * ratio).min(most_ratio);
-                } else if !stable && (!moving || softer.steps - start > HARD) {
-                    ratio = ratio.sqrt();
-                }
+                let taken = softer.steps - start;
+                ratio = match moving {
+                    false if taken <= EASY => (1.5 * ratio).min(most_ratio),
+                    false if stable => ratio,
+                    // After a step that was too long the next one is not longer.
+                    true if taken <= EASY && !failed => ratio.powf(LONGER).min(most_ratio),
+                    true if taken <= HARD => ratio,
+                    true => ratio.sqrt().max(SHORT),
+                    false => ratio.sqrt(),
+                };
+                failed = false;
+                modes = std::mem::take(&mut softer.modes);
                 smooth = stable;
                 if moving && softer.away().0 > FARTHEST * softer.length {
                     break;
                 }
-            } else if smooth {
-                // From the point itself first, before a shorter way is tried.
+            } else if smooth || drawn {
+                // From the point itself and not towards the target first, before a shorter way is tried.
                 smooth = false;
             } else {
                 ratio = ratio.sqrt();
+                failed = true;
+                if *factor <= enough {
+                    break;
+                }
             }
         }
         if *factor <= 1.0 {

@@ -10,7 +10,8 @@ use toile_energy::Curvature;
 use toile_geometry::Vec3;
 use toile_solve::{EigenSettings, SolveError, lowest_mode};
 
-use super::{BARRIER, Exact, FLOOR, LEAST_FLOOR, Point, Step, TOLERANCE, Watch};
+use super::pressed::Barrier;
+use super::{BARRIER, Exact, FLOOR, LEAST_FLOOR, Left, Point, Step, TOLERANCE, Watch};
 use crate::InverseError;
 
 /// Steps on the way at most.
@@ -29,6 +30,8 @@ const MODES: usize = 8;
 const MORE: usize = 8;
 /// Force that counts as balanced while modes are being raised where the shape yields, in units of a vertex's weight.
 const ROUGH: f64 = 1e-3;
+/// Square of how much shorter a step must be than the one before for the factor with which modes were raised to serve another one.
+const RAISED: f64 = 0.25;
 /// Least part of a step worth taking.
 const LEAST_PART: f64 = 0.05;
 /// Longest change of the rest shape in one step, in units of length.
@@ -214,17 +217,21 @@ impl Exact {
         for round in 0..rounds {
             let more = if self.shape.is_empty() { 0 } else { MORE };
             let Some((value, mode, others)) = self.lowest_with(more)? else { break };
-            if value >= self.floor {
+            let tolerance = if self.shape.is_empty() { TOLERANCE } else { ROUGH };
+            let left = self.left();
+            let balanced = left.largest <= tolerance;
+            if value >= self.floor && balanced {
                 return self.settled(start, watch);
             }
             self.modes.extend(others);
             self.modes.push(mode);
             let old = self.modes.len().saturating_sub(MODES + 2 * more);
             self.modes.drain(..old);
-            if value > best.0 {
+            // At first forces may not be balanced, and what is not balanced says little of what will be.
+            if (balanced || round > 0) && value > best.0 {
                 best = (value, self.point());
                 most = (2.0 * most).min(1.0);
-            } else {
+            } else if balanced || round > 0 {
                 self.return_to(best.1.clone());
                 most *= 0.5;
             }
@@ -233,13 +240,24 @@ impl Exact {
             if most < LEAST_PART || slow || self.stopped {
                 break;
             }
-            let Some((dx, drest, dforces)) = self.raise()? else { break };
+            let left = self.left();
+            if !left.largest.is_finite() || !self.tell(&left, watch) {
+                break;
+            }
+            let left = (left.largest > tolerance).then_some(left);
+            let Some(((dx, drest, dforces), barriers)) = self.raise(left)? else { break };
             let longest = drest.iter().fold(0.0f64, |m, p| m.max(p.abs())) / self.length;
             let part =
                 self.allowed((&dx, &drest, &dforces)).min(most).min(most * LONGEST / longest);
             let before = self.point();
             self.advance(&before, (&dx, &drest, &dforces), part);
-            let tolerance = if self.shape.is_empty() { TOLERANCE } else { ROUGH };
+            // The factor with which modes were raised balances what that has left, too, where the step was short enough.
+            let left = self.left();
+            if left.largest.is_finite()
+                && let Some(level) = self.level(&left)
+            {
+                self.chord((left, level), &barriers, tolerance, RAISED);
+            }
             if !self.balance(tolerance, 0, watch)? {
                 self.return_to(before);
                 most *= 0.5;
@@ -277,8 +295,8 @@ impl Exact {
         Ok(true)
     }
 
-    /// The shortest step that brings the quotients of all modes above the least one that counts as stable.
-    fn raise(&mut self) -> Result<Option<Step>, InverseError> {
+    /// The shortest step that brings the quotients of all modes above the least one that counts as stable, and balances what is `left`.
+    fn raise(&mut self, left: Option<Left>) -> Result<Option<(Step, Vec<Barrier>)>, InverseError> {
         let modes = std::mem::take(&mut self.modes);
         let mut rates = Vec::new();
         self.held_hessian();
@@ -297,6 +315,19 @@ impl Exact {
         if !self.factorize(&barriers, 0.0)? {
             return Ok(None);
         }
+        let mut whole = None;
+        if left.is_some() || self.drawn {
+            let left = left.unwrap_or_else(|| self.left());
+            whole = self.solve(&left, &barriers, false);
+            if whole.is_none() {
+                return Ok(None);
+            }
+        }
+        let n = self.model.len();
+        let (mut dx, mut drest, mut dforces) = whole.unwrap_or_else(|| {
+            let forces = self.forces.len() + self.threads.len();
+            (vec![0.0; n], vec![0.0; n], vec![Vec3::zeros(); forces])
+        });
         let mut steps = Vec::new();
         for rate in &rates {
             self.kkt.rhs.fill(0.0);
@@ -321,17 +352,15 @@ impl Exact {
         let gram = DMatrix::from_fn(rates.len(), rates.len(), |i, j| {
             dot(&rates[i].dx, &steps[j].0) + dot(&rates[i].drest, &steps[j].1)
         });
-        let wanted: Vec<f64> = rates.iter().map(|r| 2.0 * self.floor - r.value).collect();
+        let risen = |r: &Rate| r.value + dot(&r.dx, &dx) + dot(&r.drest, &drest);
+        let wanted: Vec<f64> = rates.iter().map(|r| 2.0 * self.floor - risen(r)).collect();
         let Some(weights) = least_rise(&gram, &wanted) else { return Ok(None) };
-        let n = self.model.len();
-        let (mut dx, mut drest) = (vec![0.0; n], vec![0.0; n]);
-        let mut dforces = vec![Vec3::zeros(); self.forces.len() + self.threads.len()];
         for (w, (x, r, f)) in weights.iter().zip(&steps) {
             dx.iter_mut().zip(x).for_each(|(d, x)| *d += w * x);
             drest.iter_mut().zip(r).for_each(|(d, x)| *d += w * x);
             dforces.iter_mut().zip(f).for_each(|(d, x)| *d += x * *w);
         }
-        Ok(Some((dx, drest, dforces)))
+        Ok(Some(((dx, drest, dforces), barriers)))
     }
 }
 

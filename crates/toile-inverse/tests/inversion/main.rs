@@ -4,4 +4,5 @@ mod flat;
 mod layers;
 mod sewn;
 mod skirt;
+mod told;
 mod yielding;

@@ -107,6 +107,12 @@ fn cloth_too_soft_for_so_little_friction_is_told_the_friction_that_holds_it() {
     let held = of(1.05 * told);
     assert!(held.certificate.certified, "{}", held.certificate.reason);
     assert!(held.certificate.target_error_max.unwrap() < 1e-6);
+    let (c, d) = {
+        let less = of(0.95 * told);
+        (less.certificate, less.diagnosis)
+    };
+    assert!(!c.certified || c.target_error_max.unwrap() > 1e-6, "{}", c.reason);
+    assert!(d.held_friction.is_none_or(|f| (f / told - 1.0).abs() < 0.04), "{d:?}, {told}");
 }
 
 /// Inside a body by a tenth of its size a garment is not drawn on it: its axes or its place are wrong, not its stiffness.
