@@ -127,8 +127,6 @@ def test_hair_moves_as_drawn_and_bad_calls_are_told():
     frames = list(toile.simulate(scene))
     assert len(frames) == 4 and len(frames[0].shells) == 2
     assert np.abs(frames[-1].positions - frames[0].positions).max() < 1e-4
-    with pytest.raises(toile.ToileError, match="push_out"):
-        toile.simulate(scene, push_out=True)
     with pytest.raises(toile.ToileError, match="time"):
         toile.simulate(toile.Scene(**drawn_on_a_ball()))
 
@@ -137,3 +135,34 @@ def test_drawn_hair_comes_to_rest_on_what_it_touches():
     rested = toile.drape(toile.Scene(**drawn_on_a_ball()))
     assert rested.certified, rested.reason
     assert rested.certificate["contacts"] > 0 and rested.certificate["cone_margin"] > 0
+
+
+def test_hair_through_the_head_is_pushed_out_when_asked():
+    # From beside the ball through its upper part, 2 cm deep.
+    s = np.linspace(-0.14, 0.14, 60)
+    strand = np.stack([s, 0.01 + 0 * s, 0.08 + 0.1 * s], axis=1)
+    hair = toile.Hair([strand], elements=12, radius=0.5e-3, bending_stiffness=[1e-5, 1e-5], twisting_stiffness=7e-6, linear_density=2e-5)
+    ball = toile.Collider(sphere={"center": [0, 0, 0], "radius": 0.1}, friction=0.5)
+    scene = toile.Scene(hair=[hair], colliders=[ball], time=toile.Time(step=1e-3, duration=2e-3))
+    with pytest.raises(toile.ToileError, match="push"):
+        list(toile.simulate(scene))
+    with pytest.raises(toile.ToileError, match="push"):
+        toile.invert(scene)
+    first = next(iter(toile.simulate(scene, push_out=True)))
+    assert np.allclose(first.positions[0], strand[0]), "roots stay"
+    assert np.linalg.norm(first.positions, axis=1).min() > 0.1, "outside the ball"
+    found = toile.invert(scene, push_out=True, drift=0)
+    assert len(found) == 1 and np.linalg.norm(found[0].positions(), axis=1).min() > 0.1
+
+
+def test_a_drawn_strand_is_compared_with_the_rest_it_came_with():
+    s = np.linspace(0, 0.1, 40)
+    drawn = [np.stack([0.3 * s, 0 * s, -s], axis=1)]
+    straight = [np.stack([0.5 * s, 0 * s, -0.9 * s], axis=1)]
+    material = dict(elements=10, **MATERIAL)
+    found = toile.invert(toile.Scene(hair=[toile.Hair(drawn, rest=straight, **material)]))
+    assert found.certified, found.reason
+    told = found.certificate
+    assert told["rest_fibres"] == 1 and told["rest_residual"] > 0 and told["rest_position_rms"] > 0
+    with pytest.raises(toile.ToileError, match="rest"):
+        toile.invert(toile.Scene(hair=[toile.Hair(drawn, rest=straight * 2, **material)]))
