@@ -5,12 +5,12 @@ use std::cell::RefCell;
 use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use toile::{FibreProgress, Start};
 use toile::io::Axes;
 use toile::rod::{
     Assembly, FibreContact, FibreContactKey, RodCertificate, SettleSettings, StaticSettings,
     Station, SurfacePart,
 };
+use toile::{FibreProgress, Start};
 
 use crate::scene::Scene;
 use crate::watch::Watch;

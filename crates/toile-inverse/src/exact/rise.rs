@@ -280,15 +280,26 @@ impl Exact {
             }
             let Some(level) = self.level(&left) else { return Ok(false) };
             // First to the middle of the cones, then the shortest way to the balance.
-            let centring = left.largest > 1e-2 && round < most_centring;
+            let mut centring = left.largest > 1e-2 && round < most_centring;
             let step = match centring || self.drawn {
                 true => self.solve(&left, &barriers, centring),
                 false => Some(self.step(&barriers, false)),
             };
-            let Some((dx, drest, dforces)) = step else { return Ok(false) };
+            let Some((mut dx, mut drest, mut dforces)) = step else { return Ok(false) };
             let mut part = self.allowed((&dx, &drest, &dforces));
             let start = self.point();
             loop {
+                if part < LEAST_PART && centring {
+                    // Where the balance is all but there, the way to the middle of the cones is much longer than what it has left, and leads away from it.
+                    centring = false;
+                    self.return_to(start.clone());
+                    if self.level(&left).is_none() {
+                        return Ok(false);
+                    }
+                    (dx, drest, dforces) = self.step(&barriers, false);
+                    part = self.allowed((&dx, &drest, &dforces));
+                    continue;
+                }
                 if part < SHORT && short >= MOST_SHORT {
                     return Ok(false);
                 }
@@ -307,7 +318,7 @@ impl Exact {
                     break;
                 }
                 part *= 0.5;
-                if part < LEAST_PART {
+                if part < LEAST_PART && !centring {
                     self.return_to(start);
                     self.stuck |= left.largest > ROUNDING && left.largest <= STUCK;
                     return Ok(left.largest <= ROUNDING);
@@ -315,5 +326,60 @@ impl Exact {
             }
         }
         Ok(left.largest <= tolerance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Press;
+    use super::*;
+    use crate::InverseSettings;
+    use crate::gallery::{Skirt, cotton};
+    use crate::settle::Carrying;
+    use crate::touch::prepare;
+
+    /// What is all but balanced, with forces far from the middle of their cones, is balanced although the way to that middle is long.
+    #[test]
+    fn a_balance_with_little_left_is_not_given_up_for_the_middle_of_cones() {
+        let stiff = cotton(1000.0, 1e-3);
+        let skirt = Skirt { rows: 8, around: 20, ..Skirt::default() };
+        let garment = skirt.garment(stiff, 0.15, 0.7).unwrap();
+        let settings = InverseSettings::default();
+        let mut touched = garment.target();
+        let touching = prepare(&mut touched, &garment, &settings, 1.0).unwrap();
+        let pressed: Vec<Press> = touching
+            .contacts
+            .iter()
+            .map(|c| Press::of(&Carrying::vertex(c.vertex, c.collider, c.normal), &garment))
+            .collect();
+        let edges: Vec<(u32, u32)> = garment.shells[0]
+            .topology
+            .edges()
+            .iter()
+            .map(|e| (e.vertices[0], e.vertices[1]))
+            .collect();
+        let model = garment.held_model(&touched, &touched, &[], 0.0).unwrap();
+        let part = settings.cone_part;
+        let mut exact = Exact::new(model, &pressed, &[], &edges, part, None).unwrap();
+        let go_on = &mut |_: usize, _: f64, _: f64, _: &dyn Fn() -> Vec<Vec3>| true;
+        // Balanced the shortest way, which leaves forces where they are.
+        for (k, (c, f)) in exact.contacts.iter().zip(&mut exact.forces).enumerate() {
+            *f = c.normal * c.typical * if k % 2 == 0 { 4.0 } else { 0.3 };
+        }
+        exact.load = 1.0;
+        exact.model.set_load(1.0);
+        assert!(exact.balance(TOLERANCE, 0, go_on).unwrap());
+        // A vertex of the rest shape moves by so little that a few hundredths of a vertex's weight are not balanced.
+        let middle = exact.model.unknown(exact.model.vertices()[90]);
+        let mut way = vec![0.0; exact.model.len()];
+        way[middle] = 1e-7;
+        let start = exact.point();
+        exact.advance(&start, (&vec![0.0; way.len()], &way, &[]), 1.0);
+        let small = exact.left().largest;
+        exact.advance(&start, (&vec![0.0; way.len()], &way, &[]), 0.012 / small);
+        let left = exact.left().largest;
+        assert!((0.01..0.1).contains(&left), "{left}");
+        assert!(exact.balance(TOLERANCE, CENTRING, go_on).unwrap());
+        assert!(exact.left().largest <= TOLERANCE);
     }
 }
