@@ -76,6 +76,7 @@ impl<S: ContactSource> Simulator<S> {
         }
         let reach = Reach { everywhere: 2.0 * self.fall(tau), more: &self.changes };
         self.contacts.clear();
+        self.replaced.clear();
         if self.positions.iter().all(|p| p.iter().all(|x| x.is_finite())) {
             self.source.contacts(&self.positions, time, &reach, &mut self.contacts)?;
             self.add_met();
@@ -84,13 +85,14 @@ impl<S: ContactSource> Simulator<S> {
         Ok(())
     }
 
-    /// Adds what met before, instead of what was found of the same pair.
+    /// Adds what met before, instead of what was found of the same pair: that may be pushed to the wrong side. Where the step ends it is minded
+    /// again, for the normal of the meeting need not keep what has turned since from dipping in.
     fn add_met(&mut self) {
         if self.met.is_empty() {
             return;
         }
         let known: HashSet<ContactKey> = self.met.iter().map(|(c, _)| pair_of(&c.key)).collect();
-        self.contacts.retain(|c| !known.contains(&pair_of(&c.key)));
+        self.replaced.extend(self.contacts.extract_if(.., |c| known.contains(&pair_of(&c.key))));
         for (contact, base) in &self.met {
             let gap = base + contact.normal.dot(&contact.sum(&self.positions));
             self.contacts.push(Contact { gap, ..*contact });
@@ -116,7 +118,7 @@ impl<S: ContactSource> Simulator<S> {
     /// Whether edges or faces are in a collider deeper than what held them allows.
     pub(super) fn misses(&self) -> bool {
         let floors = self.floors();
-        self.contacts.iter().filter(|c| is_between(c)).any(|c| {
+        self.contacts.iter().chain(&self.replaced).filter(|c| is_between(c)).any(|c| {
             let floor = floors.get(&c.key).or(self.inside.get(&c.key)).copied().unwrap_or(0.0);
             c.gap < floor - MISSED
         })

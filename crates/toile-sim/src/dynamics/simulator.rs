@@ -47,6 +47,8 @@ pub struct Simulator<S> {
     pub(super) contacts: Vec<Contact>,
     /// What met on the way when the part was taken before, and gap less normal times places \[m\].
     pub(super) met: Vec<(Contact, f64)>,
+    /// What was found of the same pairs at the last look.
+    pub(super) replaced: Vec<Contact>,
     pub(super) positions: Vec<Vector<3>>,
     /// What the last change of velocity makes of a stage, for each vertex \[m\].
     pub(super) changes: Vec<f64>,
@@ -89,6 +91,7 @@ impl<S: ContactSource> Simulator<S> {
             rows: Vec::new(),
             contacts: Vec::new(),
             met: Vec::new(),
+            replaced: Vec::new(),
             positions: Vec::new(),
             changes: Vec::new(),
             delta: vec![0.0; n],
