@@ -12,13 +12,14 @@ use toile::sim::dynamics::{Simulator, Surroundings};
 use toile::{Simulation, Start};
 
 use crate::args::{BenchArgs, Global};
+use crate::bench::Clock;
 use crate::drape::make_folder;
 use crate::json::{self, Object};
 use crate::progress::{catch_interrupts, interrupted};
 use crate::random_scene::write_scene;
 use crate::{Failure, Outcome};
 
-/// A step that takes longer hangs \[s\].
+/// A step that computes for longer hangs \[s\]. Time of the processor where the system tells it: on a machine that is stopped or shared the clock goes on.
 const LONGEST_STEP: f64 = 60.0;
 /// Steps running in which nothing could move in any part but together: the scene is frozen.
 const FROZEN: usize = 5;
@@ -129,10 +130,11 @@ fn watch(path: &Path, all: &mut Totals) -> Result<Option<String>, Failure> {
     let (mut least, mut before) = (total(sim), total(sim));
     let mut frozen = 0;
     for step in 1..=(time.duration / time.step).round() as usize {
-        let clock = Instant::now();
+        let clock = Clock::start();
         let report = simulation.simulator.step(time.step)?;
         let sim = &simulation.simulator;
-        let seconds = clock.elapsed().as_secs_f64();
+        let (wall, computed) = clock.stop();
+        let seconds = computed.unwrap_or(wall);
         all.steps += 1;
         all.unconverged += usize::from(!report.converged);
         all.stopped += report.stopped;
