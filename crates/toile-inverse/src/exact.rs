@@ -84,8 +84,8 @@ pub(crate) struct Exact {
     shape_held: Vec<bool>,
     /// Colliders near vertices that do not touch them.
     walls: Vec<Wall>,
-    /// Whether the next step goes towards the target, too.
-    drawn: bool,
+    /// Part of the way to the target that the next step goes, too.
+    drawn: f64,
     edges: Vec<(u32, u32)>,
     /// The target, or where the shape has yielded to; edge angles move.
     pub(crate) x: State,
@@ -248,7 +248,7 @@ impl Exact {
             shape,
             shape_held,
             walls: Vec::new(),
-            drawn: false,
+            drawn: 0.0,
             edges: edges.to_vec(),
             forces: vec![Vec3::zeros(); touching.len()],
             threads: vec![Vec3::zeros(); seams.len()],
@@ -352,8 +352,9 @@ impl Exact {
                 }
             }
         }
-        if std::mem::take(&mut self.drawn) {
-            self.draw_near();
+        let part = std::mem::take(&mut self.drawn);
+        if part > 0.0 {
+            self.draw_near(part);
         }
         self.kkt.solve().then(|| self.step(barriers, centring))
     }

@@ -23,6 +23,9 @@ const GAIN: f64 = 0.95;
 
 /// Price of coming as near to a collider as a thousandth of the size, a way of that much at that distance.
 const WALL: f64 = 1.0;
+/// How much dearer vertices far from the target are at most, and the mean distance from which on they are, in units of length.
+const DEAREST: f64 = 30.0;
+const LEAST_AWAY: f64 = 0.1;
 /// Nearest distance that counts, in units of length.
 const LEAST_GAP: f64 = 0.1;
 
@@ -81,15 +84,28 @@ impl Exact {
         crate::judge::distances(&here, &self.positions(self.model.start()))
     }
 
-    /// Adds the way to the target to what the saddle point is solved for.
-    pub(super) fn draw_near(&mut self) {
+    /// Makes vertices the dearer to move the farther they are from the target, for it is the largest distance that counts; `price` is what they cost without.
+    pub(super) fn mind_far(&mut self, price: &[f64]) {
+        let (goal, here) = (self.model.start().coordinates(), self.x.coordinates());
+        let mean = self.away().1.max(LEAST_AWAY * self.length);
+        for (v, &f) in self.model.first_unknowns().iter().enumerate() {
+            if self.model.graph().sizes[v] == 3 {
+                let square: f64 = (0..3).map(|k| (goal[f + k] - here[f + k]).powi(2)).sum();
+                let dearer = (square / (mean * mean)).clamp(1.0, DEAREST);
+                (f..f + 3).for_each(|i| self.shape[i] = dearer * price[i]);
+            }
+        }
+    }
+
+    /// Adds a part of the way to the target to what the saddle point is solved for.
+    pub(super) fn draw_near(&mut self, part: f64) {
         let goal = self.model.start().coordinates();
         for (v, &f) in self.model.first_unknowns().iter().enumerate() {
             let (x, _, _) = self.kkt.at(v);
             for k in 0..3 {
                 if self.model.graph().sizes[v] == 3 && !self.shape_held[f + k] {
                     let off = goal[f + k] - self.x.coordinates()[f + k];
-                    self.kkt.rhs[x + k] = self.shape[f + k] * off / self.length;
+                    self.kkt.rhs[x + k] = part * self.shape[f + k] * off / self.length;
                 }
             }
         }
@@ -98,7 +114,9 @@ impl Exact {
     /// Brings the shape nearer to the target, over stable equilibria.
     pub(crate) fn pull(&mut self, watch: &mut Watch<'_>) -> Result<(), InverseError> {
         let mut most = FIRST_PART;
+        let price = self.shape.clone();
         for _ in 0..STEPS {
+            self.mind_far(&price);
             let before = self.point();
             let away = self.away().1;
             let left = self.left();
@@ -110,7 +128,7 @@ impl Exact {
                 break;
             }
             self.kkt.rhs.iter_mut().zip(&left.rows).for_each(|(r, l)| *r = -l);
-            self.draw_near();
+            self.draw_near(1.0);
             if !self.kkt.solve() {
                 break;
             }

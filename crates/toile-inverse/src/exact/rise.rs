@@ -281,7 +281,7 @@ impl Exact {
             let Some(level) = self.level(&left) else { return Ok(false) };
             // First to the middle of the cones, then the shortest way to the balance.
             let mut centring = left.largest > 1e-2 && round < most_centring;
-            let step = match centring || self.drawn {
+            let step = match centring || self.drawn > 0.0 {
                 true => self.solve(&left, &barriers, centring),
                 false => Some(self.step(&barriers, false)),
             };

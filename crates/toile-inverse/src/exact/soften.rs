@@ -20,7 +20,8 @@ const LEAST_RATIO: f64 = 1.03;
 /// The same where the shape yields: it has to be made stable at every step, then, and few modes are lost in a short one.
 const YIELDING_RATIO: f64 = 1.1;
 const MOST_YIELDING: f64 = 1.3;
-const MOST_YIELDING_STEPS: usize = 500;
+const LEAST_YIELDING: f64 = 1.01;
+const MOST_YIELDING_STEPS: usize = 800;
 /// Rounds in which such a step is made stable at most: where it takes more, two shorter ones are quicker.
 const FEW_ROUNDS: usize = 10;
 /// Ratio up to which it is worth more.
@@ -32,6 +33,14 @@ const HARD: usize = 30;
 /// Factorisations of one step up to which the next is longer, and by which power of its ratio where the shape yields.
 const EASY: usize = 6;
 const LONGER: f64 = 1.4;
+const A_LITTLE: f64 = 1.2;
+/// Factorisations of a step in which the shape is drawn to the target up to which that is worth it, and by what it is drawn less or more the next time.
+const WORTH: usize = 12;
+const LESS: f64 = 0.3;
+const MORE: f64 = 1.7;
+const LEAST_PULL: f64 = 0.02;
+/// Part of the way below which it is not that what makes a step fail.
+const FAINT: f64 = 0.1;
 /// Factorisations on the way at most.
 const MOST_STEPS: usize = 250;
 
@@ -100,24 +109,28 @@ impl Exact {
     ) -> Result<(), InverseError> {
         let Softened { factor, here, before } = softened;
         let moving = !self.shape.is_empty();
-        let (mut ratio, most_ratio, most) = match moving {
-            true => (YIELDING_RATIO, MOST_YIELDING, MOST_YIELDING_STEPS),
-            false => (RATIO, MOST_RATIO, MOST_STEPS),
+        let (mut ratio, least_ratio, most_ratio, most) = match moving {
+            true => (YIELDING_RATIO, LEAST_YIELDING, MOST_YIELDING, MOST_YIELDING_STEPS),
+            false => (RATIO, LEAST_RATIO, MOST_RATIO, MOST_STEPS),
         };
         // Whether the last two points say where the next one is: not where a rest shape was changed to make it stable.
         let mut smooth = true;
         let mut stopped = false;
         let mut modes = Vec::new();
         let mut failed = false;
-        // Whether the shape is drawn to the target at the same time.
-        let mut eager = moving;
+        // Part of the way to the target that the shape is drawn at the same time, and whether it is in the next step.
+        let (mut pull, mut eager) = (1.0f64, moving);
         let most = self.steps + most;
-        while *factor > 1.0 && ratio >= LEAST_RATIO && self.steps < most && !stopped {
+        while *factor > 1.0 && ratio >= least_ratio && self.steps < most && !stopped {
             let next = (*factor / ratio).max(1.0);
             let mut softer = make(&stiffened(garment, next))?;
             let start = self.steps;
             softer.steps = start;
             softer.return_to(here.clone());
+            if moving {
+                let price = softer.shape.clone();
+                softer.mind_far(&price);
+            }
             if smooth {
                 // κ̄ is linear in 1/D.
                 let way = (1.0 / next - 1.0 / *factor) / (1.0 / *factor - before.0);
@@ -134,7 +147,7 @@ impl Exact {
             }
             softer.modes.clone_from(&modes);
             let drawn = std::mem::take(&mut eager);
-            softer.drawn = drawn;
+            softer.drawn = if drawn { pull } else { 0.0 };
             let rounds = if moving && ratio > SHORT { FEW_ROUNDS } else { ROUNDS };
             // A shape that yields is balanced and made stable in the same steps: balanced alone, it would lose what it has of stability.
             let balanced = moving || softer.balance(TOLERANCE, 0, watch)?;
@@ -143,6 +156,11 @@ impl Exact {
             stopped = softer.stopped;
             self.steps = softer.steps;
             eager = moving && there;
+            // What costs much stability is made good by many steps: it is drawn less the next time.
+            if drawn {
+                let much = !there || self.steps - start > WORTH;
+                pull = if much { (LESS * pull).max(LEAST_PULL) } else { (MORE * pull).min(1.0) };
+            }
             if there {
                 *before = (1.0 / *factor, here.clone());
                 *here = softer.point();
@@ -153,6 +171,7 @@ impl Exact {
                     false if stable => ratio,
                     // After a step that was too long the next one is not longer.
                     true if taken <= EASY && !failed => ratio.powf(LONGER).min(most_ratio),
+                    true if taken <= WORTH && !failed => ratio.powf(A_LITTLE).min(most_ratio),
                     true if taken <= HARD => ratio,
                     true => ratio.sqrt().max(SHORT),
                     false => ratio.sqrt(),
@@ -163,7 +182,7 @@ impl Exact {
                 if moving && softer.away().0 > FARTHEST * softer.length {
                     break;
                 }
-            } else if smooth || drawn {
+            } else if smooth || drawn && pull > FAINT {
                 // From the point itself and not towards the target first, before a shorter way is tried.
                 smooth = false;
             } else {

@@ -316,7 +316,7 @@ impl Exact {
             return Ok(None);
         }
         let mut whole = None;
-        if left.is_some() || self.drawn {
+        if left.is_some() || self.drawn > 0.0 {
             let left = left.unwrap_or_else(|| self.left());
             whole = self.solve(&left, &barriers, false);
             if whole.is_none() {
