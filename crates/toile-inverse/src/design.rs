@@ -448,6 +448,7 @@ fn seek(
                 watch(Phase::Weight, steps, load, left, 0)
             };
             exact.stretch_threads(&garment.seams(), &garment.thread_stiffness(), &mut steps)?;
+            exact.let_go()?; // what judges has factors of its own
             if once {
                 // A simulated second only for what is worth it.
                 let still = InverseSettings { drift_time: 0.0, ..*settings };
@@ -464,6 +465,7 @@ fn seek(
                 watch(Phase::Weight, steps, load, left, 0)
             };
             if moves(&judged) && exact.steadier(&mut steps)? {
+                exact.let_go()?;
                 let (again, other) = hold(&exact, settings, &mut watch)?;
                 if !moves(&again) {
                     (judged, rest) = (again, other);
