@@ -6,7 +6,7 @@ use toile_contact::Contact;
 use toile_geometry::Vec3;
 use toile_sim::{Certificate, tied_vertices};
 
-use crate::diagnosis::{explain, flattest, rounding};
+use crate::diagnosis::{Cause, explain, flattest, rounding};
 use crate::exact::{Exact, NEWTON, Press};
 use crate::held::{between_vertices, close_layers, friction_needed};
 use crate::hover::hanging_on;
@@ -448,6 +448,7 @@ fn seek(
                 watch(Phase::Weight, steps, load, left, 0)
             };
             exact.stretch_threads(&garment.seams(), &garment.thread_stiffness(), &mut steps)?;
+            exact.let_go()?; // what judges has factors of its own
             if once {
                 // A simulated second only for what is worth it.
                 let still = InverseSettings { drift_time: 0.0, ..*settings };
@@ -464,6 +465,7 @@ fn seek(
                 watch(Phase::Weight, steps, load, left, 0)
             };
             if moves(&judged) && exact.steadier(&mut steps)? {
+                exact.let_go()?;
                 let (again, other) = hold(&exact, settings, &mut watch)?;
                 if !moves(&again) {
                     (judged, rest) = (again, other);
@@ -511,7 +513,9 @@ fn seek(
     if judged.certificate.certified && near {
         within = 1.0;
     }
-    let diagnosis = Diagnosis {
+    let mut diagnosis = Diagnosis {
+        cause: None,
+        held_density: None,
         least_friction,
         weight_fraction: within,
         weight_refused: (within < 1.0 && refused.is_finite()).then_some(refused),
@@ -524,7 +528,10 @@ fn seek(
             None
         },
     };
-    explain(&mut judged.certificate, &diagnosis, garment, &touching, size);
+    explain(&mut judged.certificate, &mut diagnosis, garment, &touching, size);
+    if judged.but_for_crossing && diagnosis.cause.is_none() {
+        diagnosis.cause = Some(Cause::LayersCross);
+    }
     judged.count_layers(garment);
     let interrupted = ended.get() > 0.0;
     if interrupted && !(judged.certificate.certified && within >= 1.0 && !settled) {

@@ -287,6 +287,14 @@ impl Exact {
         if self.stretched { 0.0 } else { THREAD }
     }
 
+    /// Lets the memory of factors go while something else needs some; the next factorisations take it again.
+    pub(crate) fn let_go(&mut self) -> Result<(), InverseError> {
+        self.kkt.let_go();
+        // Memory that is new is not there before it is written to.
+        self.cholesky = Cholesky::new(self.model.pattern().clone())?;
+        Ok(())
+    }
+
     fn point(&self) -> Point {
         Point {
             x: self.x.clone(),

@@ -61,7 +61,8 @@ pub(crate) struct Kkt {
     /// Diagonal of the metric on x̄, per node.
     ground: Vec<f64>,
     signs: Vec<i8>,
-    ldlt: Ldlt,
+    /// None where it was let go, until the next factorisation.
+    ldlt: Option<Ldlt>,
     pub(crate) values: Vec<f64>,
     pub(crate) rhs: Vec<f64>,
     pub(crate) solution: Vec<f64>,
@@ -71,6 +72,11 @@ pub(crate) struct Kkt {
 const ANGLE: f64 = 1e-4;
 /// Diagonal of the balance rows: far below the pivots, which elimination puts there.
 const SOFT: f64 = 1e-12;
+
+fn analysed(pattern: &Arc<SymmetricPattern>) -> Result<Ldlt, SolveError> {
+    let settings = FactorSettings { max_refinements: 6, ..FactorSettings::default() };
+    Ldlt::with_settings(pattern.clone(), settings)
+}
 
 impl Kkt {
     /// Analyses the system of a model; `edges` and `ground` are the metric on rest positions, `moves` says whether
@@ -116,8 +122,7 @@ impl Kkt {
             }
         }
         let pattern = Arc::new(pattern);
-        let settings = FactorSettings { max_refinements: 6, ..FactorSettings::default() };
-        let ldlt = Ldlt::with_settings(pattern.clone(), settings)?;
+        let ldlt = Some(analysed(&pattern)?);
         let n = pattern.n;
         let mut signs = vec![1i8; n];
         for (v, &size) in sizes.iter().enumerate() {
@@ -347,9 +352,18 @@ impl Kkt {
         }
     }
 
+    /// Lets the memory of the factor go, most of what an inversion holds; the next factorisation takes it again.
+    pub(crate) fn let_go(&mut self) {
+        self.ldlt = None;
+    }
+
     /// Factorises; `false` when there is no factor.
     pub(crate) fn factorize(&mut self) -> Result<bool, SolveError> {
-        match self.ldlt.factorize(&self.values, Some(&self.signs)) {
+        let ldlt = match &mut self.ldlt {
+            Some(ldlt) => ldlt,
+            none => none.insert(analysed(&self.pattern)?),
+        };
+        match ldlt.factorize(&self.values, Some(&self.signs)) {
             Ok(_) => Ok(true),
             Err(SolveError::ZeroPivot { .. } | SolveError::NotFinite { .. }) => Ok(false),
             Err(error) => Err(error),
@@ -358,7 +372,8 @@ impl Kkt {
 
     /// Solves for `self.rhs` with the factor at hand; `false` when the answer cannot be trusted.
     pub(crate) fn solve(&mut self) -> bool {
-        let solved = self.ldlt.solve(&self.values, &self.rhs, &mut self.solution);
+        let Some(ldlt) = &mut self.ldlt else { return false };
+        let solved = ldlt.solve(&self.values, &self.rhs, &mut self.solution);
         solved.is_ok() && self.solution.iter().all(|s| s.is_finite())
     }
 }

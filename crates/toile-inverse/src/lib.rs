@@ -10,6 +10,7 @@ mod design;
 mod diagnosis;
 mod error;
 mod exact;
+mod fabric;
 mod feasible;
 pub mod found;
 pub mod gallery;
@@ -31,7 +32,7 @@ pub use adjoint::{Adjoint, Pullback};
 pub use design::{
     ContactResult, InverseSettings, InverseStep, Inversion, Phase, invert, invert_shown,
 };
-pub use diagnosis::Diagnosis;
+pub use diagnosis::{Cause, Diagnosis};
 pub use error::InverseError;
 pub use garment::{Garment, LayerContact};
 pub use hover::Tolerance;

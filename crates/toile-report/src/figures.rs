@@ -38,6 +38,8 @@ pub struct Values {
     pub size: Option<f64>,
     /// Number of contacts.
     pub contacts: Option<usize>,
+    /// What keeps a target from being held, by its name.
+    pub cause: Option<&'static str>,
 }
 
 /// One figure for people.
@@ -61,6 +63,12 @@ pub fn explain(v: &Values) -> Vec<Figure> {
     let mut tell = |key, value: String, ok, limit: &str, meaning: String| {
         out.push(Figure { key, value, ok, limit: limit.into(), meaning });
     };
+    if let Some(cause) = v.cause {
+        let meaning =
+            "What keeps it from being held where it was drawn; the verdict says what would help."
+                .into();
+        tell("cause", cause.into(), Some(false), "none", meaning);
+    }
     if let Some(residual) = v.residual {
         let newtons = v.residual_n.map_or(String::new(), |n| format!(" ({n:.1e} N)"));
         let ok = residual <= BALANCED;

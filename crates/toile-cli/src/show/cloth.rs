@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use toile::contact::{Bounds, Collider};
 use toile::geometry::Vec3;
-use toile::inverse::{InverseStep, Phase};
+use toile::inverse::{Cause, InverseStep, Phase};
 use toile::io::{LoadedShell, Scene, SceneError, load_colliders, load_shells};
 use toile::report::figures::Values;
 use toile::report::picture::ColourMap;
@@ -87,6 +87,7 @@ pub(crate) fn values(c: &Certificate, contacts: usize, contact_distance: Option<
         naive_sag: None,
         size: Some(c.size),
         contacts: c.cone_gap.map(|_| contacts),
+        cause: None,
     }
 }
 
@@ -305,6 +306,7 @@ pub(crate) fn of_inversion(scene: &Scene, found: &SceneInversion) -> Account {
     plots.extend(contact_plots(&touches));
     let mut values = values(c, touches.len(), contact_distance(scene, &colliders));
     values.naive_sag = result.naive_sag;
+    values.cause = result.diagnosis.cause.map(Cause::name);
     Account {
         verdict: Some(judged(c.certified, &c.reason)),
         values,

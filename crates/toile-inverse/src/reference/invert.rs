@@ -113,13 +113,9 @@ pub fn invert_by_reference(
         naive_sag,
         naive,
         diagnosis: Diagnosis {
-            least_friction: None,
             weight_fraction: carried,
-            weight_refused: None,
-            bending_factor: None,
-            held_friction: None,
             stiffness_factor: if carried > 0.0 { 1.0 } else { f64::INFINITY },
-            sliver: None,
+            ..Diagnosis::default()
         },
         settled: false,
         history,

@@ -1,7 +1,7 @@
 //! Flat sheets, draped and found again.
 
 use toile_geometry::{Topology, Vec3, generate};
-use toile_inverse::{Garment, InverseSettings, Inversion, invert};
+use toile_inverse::{Cause, Garment, InverseSettings, Inversion, invert};
 use toile_sim::{ModelBuilder, Shell, ShellMaterial, equilibrium};
 use toile_solve::NewtonSettings;
 
@@ -106,5 +106,7 @@ fn a_strip_that_is_too_soft_is_answered_with_the_nearest_equilibrium_and_a_diagn
     let (c, d) = (&soft.certificate, &soft.diagnosis);
     assert!(c.residual <= 1e-8 && c.stability.unwrap() > 0.0, "{}", c.reason);
     assert!(c.target_error_max.unwrap() > 0.01 * c.size, "{:?}", c.target_error_max);
-    assert!(d.weight_fraction < 0.9 && c.reason.contains("too soft"), "{d:?} {}", c.reason);
+    assert!(d.weight_fraction < 0.9, "{d:?} {}", c.reason);
+    // 3e-5 N·m are ordinary cloth, which nobody would expect to stand out of a clamp.
+    assert_eq!(d.cause, Some(Cause::AsksTooMuch), "{}", c.reason);
 }
