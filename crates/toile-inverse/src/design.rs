@@ -379,7 +379,10 @@ fn seek(
                 // A shape that yields a little is worth more than parts of the weight at one that does not.
                 otherwise.set(YIELD);
                 let walls = walls(garment, &touched, &contacts);
-                let yielding = |garment: &Garment| Ok(seeking(garment, Some(SHAPE))?.among(&walls));
+                let strain = exact.typical_strain(&softened);
+                let yielding = |garment: &Garment| {
+                    Ok(seeking(garment, Some(SHAPE))?.among(&walls).minding(strain))
+                };
                 let mut near = yielding(garment)?;
                 near.steps = exact.steps;
                 near.soften_on(&mut softened, (garment, 0.0), &yielding, &mut seen)?;

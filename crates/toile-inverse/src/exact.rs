@@ -28,11 +28,13 @@ mod rise;
 mod sewn;
 mod soften;
 mod steady;
+mod strain;
 
 use near::Wall;
 pub(crate) use pressed::Press;
 use pressed::{Barrier, Pressed};
 pub(crate) use rise::NEWTON;
+use strain::Strains;
 
 /// Weight of the barrier against that of a change of the rest shape by a thousandth of the size.
 const BARRIER: f64 = 1.0;
@@ -86,6 +88,7 @@ pub(crate) struct Exact {
     walls: Vec<Wall>,
     /// Part of the way to the target that the next step goes, too.
     drawn: f64,
+    strains: Strains,
     edges: Vec<(u32, u32)>,
     /// The target, or where the shape has yielded to; edge angles move.
     pub(crate) x: State,
@@ -249,6 +252,7 @@ impl Exact {
             shape_held,
             walls: Vec::new(),
             drawn: 0.0,
+            strains: Strains::default(),
             edges: edges.to_vec(),
             forces: vec![Vec3::zeros(); touching.len()],
             threads: vec![Vec3::zeros(); seams.len()],
@@ -438,6 +442,9 @@ impl Exact {
                 self.kkt.tie(carriers, TIED, &self.shape_held);
             }
             self.lean_on_walls();
+        }
+        if self.strains.minded() {
+            self.mind_strains();
         }
         for (c, b) in self.contacts.iter().zip(barriers) {
             self.kkt.share(&c.carriers, &b.compliance);

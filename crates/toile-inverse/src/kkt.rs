@@ -342,6 +342,19 @@ impl Kkt {
         }
     }
 
+    /// Adds the square of a weighted sum of unknowns; after [`Kkt::assemble`]. The nodes must share a stencil of the model.
+    pub(crate) fn square(&mut self, sum: &[(usize, f64)], weight: f64) {
+        for &(i, a) in sum {
+            for &(j, b) in sum {
+                if i >= j
+                    && let Some(at) = self.pattern.position(i, j)
+                {
+                    self.values[at] += weight * a * b;
+                }
+            }
+        }
+    }
+
     /// Makes it dearer to move the shape of a node along a direction; after [`Kkt::assemble`].
     pub(crate) fn lean(&mut self, node: usize, along: &Vec3, weight: f64) {
         let x = self.at(node).0;

@@ -69,6 +69,13 @@ pub(crate) struct Softened {
     before: (f64, Point),
 }
 
+impl Softened {
+    /// Where it was held.
+    pub(super) fn point(&self) -> &Point {
+        &self.here
+    }
+}
+
 /// Gives a search for a garment.
 pub(crate) type Make<'a> = dyn Fn(&Garment) -> Result<Exact, InverseError> + 'a;
 

@@ -250,13 +250,19 @@ impl Exact {
             let part =
                 self.allowed((&dx, &drest, &dforces)).min(most).min(most * LONGEST / longest);
             let before = self.point();
-            self.advance(&before, (&dx, &drest, &dforces), part);
-            // The factor with which modes were raised balances what that has left, too, where the step was short enough.
-            let left = self.left();
-            if left.largest.is_finite()
-                && let Some(level) = self.level(&left)
-            {
-                self.chord((left, level), &barriers, tolerance, RAISED);
+            // The factor with which modes were raised balances what the step has left, too, where it was short enough.
+            if self.strains.minded() {
+                let aim = self.strains_ahead((&dx, &drest), part);
+                self.advance(&before, (&dx, &drest, &dforces), part);
+                self.correct(&aim, &barriers, tolerance);
+            } else {
+                self.advance(&before, (&dx, &drest, &dforces), part);
+                let left = self.left();
+                if left.largest.is_finite()
+                    && let Some(level) = self.level(&left)
+                {
+                    self.chord((left, level), &barriers, tolerance, RAISED);
+                }
             }
             if !self.balance(tolerance, 0, watch)? {
                 self.return_to(before);
