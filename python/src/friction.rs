@@ -2,7 +2,7 @@
 
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use toile::cone::{Settings, Solution, sensitivity};
+use toile::cone::{Law, Settings, Solution, sensitivity};
 use toile::io::{FrictionMatrix, FrictionProblem};
 
 use crate::watch::Watch;
@@ -36,6 +36,7 @@ pub(crate) fn solve_friction(
     let problem = FrictionProblem {
         id: String::new(),
         dimension,
+        law: Law::Coulomb,
         mu: mu.as_array().to_vec(),
         w: FrictionMatrix::Dense(w.iter().copied().collect()),
         b: b.as_array().to_vec(),

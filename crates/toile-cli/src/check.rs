@@ -13,7 +13,7 @@ use toile::geometry::{
 };
 use toile::io::{
     FrictionMatrix, LoadedShell, MeshData, MeshFormat, Rest, Scene, SceneError, StrandFormat,
-    load_scene, load_shell, loaded_colliders, read_friction, read_mesh, sniff_format,
+    load_scene, load_shell, load_shells, loaded_colliders, read_friction, read_mesh, sniff_format,
     unsupported_piece,
 };
 use toile::num::words::length;
@@ -128,6 +128,35 @@ pub(crate) fn warn_of_size(shells: &[LoadedShell]) {
             json::tell(&format!("warning: {}: {}; {}", shell.name, p.message, p.remedy));
         }
     }
+}
+
+/// Tells of contact distances that are large beside the cloth.
+pub(crate) fn warn_of_gaps(scene: &Scene, shells: &[LoadedShell]) {
+    for line in large_gaps(scene, shells) {
+        json::tell(&format!("warning: {line}"));
+    }
+}
+
+/// Contact distances beyond a twentieth of the smallest shell, in words.
+fn large_gaps(scene: &Scene, shells: &[LoadedShell]) -> Vec<String> {
+    let sizes = shells.iter().filter_map(|s| bounding_box(&s.shell.positions));
+    let size = sizes.map(|[low, high]| (high - low).norm()).fold(f64::INFINITY, f64::min);
+    let gaps = scene
+        .colliders
+        .iter()
+        .enumerate()
+        .map(|(i, c)| (format!("the `gap` of collider {i}"), c.gap));
+    let own = scene.self_contact.and_then(|own| own.thickness);
+    let layers = [("the `thickness` of [self_contact]".to_string(), own)];
+    let mut found = Vec::new();
+    for (what, gap) in gaps.chain(layers) {
+        if let Some(gap) = gap.filter(|gap| *gap > 0.05 * size) {
+            found.push(format!(
+                "{what} is {gap} m and the cloth {size:.3} m large: what begins nearer is thrown that far in the first step; it is given in metres, about 1e-3"
+            ));
+        }
+    }
+    found
 }
 
 fn check_mesh(path: &Path, scale: f64, report: &mut Report) {
@@ -269,6 +298,9 @@ fn check_scene(path: &Path, report: &mut Report) {
             }
             Err(error) => scene_error(&error, report),
         }
+    }
+    if let Ok(shells) = load_shells(&scene) {
+        large_gaps(&scene, &shells).into_iter().for_each(|line| report.warning(line));
     }
 }
 

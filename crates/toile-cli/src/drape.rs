@@ -59,8 +59,12 @@ fn drape_to(
         progress.step(step)
     };
     let touches = !scene.colliders.is_empty() || scene.self_contact.is_some();
+    let start = args.start();
+    if touches {
+        // Before the minutes it may take.
+        crate::simulate::warn_of_beginning(&toile::beginning(scene, start)?);
+    }
     let drape = if touches {
-        let start = args.start();
         toile::drape_on(scene, &settings, start, args.drift.unwrap_or(0.0), observe)
     } else {
         toile::drape(scene, &settings, observe)
@@ -68,6 +72,7 @@ fn drape_to(
     progress.finish();
     let drape: Drape = drape?;
     check::warn_of_size(&drape.shells);
+    check::warn_of_gaps(scene, &drape.shells);
     let mut names = files::write_all(out, &drape)?;
     let account = show::of_drape(scene, &drape).about("drape", scene);
     match watched {

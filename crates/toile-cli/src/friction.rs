@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use toile::cone::{Settings, Solution, Status};
+use toile::cone::{Settings, Solution, Status, Stop};
 use toile::io::{
     FrictionAnswer, FrictionFile, FrictionProblem, export_friction, read_friction, write_friction,
 };
@@ -19,6 +19,10 @@ pub(crate) fn run(args: &FrictionArgs, global: &Global) -> Result<Outcome, Failu
     let file = read_friction(&args.problem)?;
     if let Some(path) = &args.export {
         prepare_export(path)?;
+    }
+    let told = !global.quiet && !global.json;
+    if told && !file.unused_keys.is_empty() {
+        json::tell(&format!("note: keys without a meaning here: {}", few(&file.unused_keys)));
     }
     let Some(out) = &args.out else { return convert(args, global, &file) };
     make_folder(out)?;
@@ -91,7 +95,14 @@ pub(crate) fn run(args: &FrictionArgs, global: &Global) -> Result<Outcome, Failu
             json::print(&format!("problems and solutions as FCLib files: {}", few(&exported)));
         }
         tell_left_out(&file);
-        if good < count {
+        let endless = found.iter().filter(|s| s.stop == Stop::Unbounded).count();
+        if endless > 0 {
+            json::print(
+                "where forces grow without end none may obey the law: two contacts that press the same thing from two sides, \
+                 or rows of W that are zero while b presses; look at u of solution.json, it tells what stays open",
+            );
+        }
+        if good + endless < count {
             json::print("not all: raise --max-iterations or try --solver auto or admm");
         }
     }
@@ -162,7 +173,7 @@ fn text(problem: &FrictionProblem, found: &Solution) -> String {
         of(Status::Slip),
         found.residuals.alart_curnier,
         found.iterations,
-        if found.converged() { String::new() } else { format!(": {:?}", found.stop) }
+        if found.converged() { String::new() } else { format!(": {}", show::ended(found.stop)) }
     )
 }
 

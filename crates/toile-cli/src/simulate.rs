@@ -5,11 +5,11 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use toile::Simulation;
 use toile::io::{
     Scene, atomic_write, contact_words, load_scene, read_checkpoint, write_checkpoint,
 };
 use toile::sim::dynamics::{ContactForce, ContactStatus, StepReport};
+use toile::{Beginning, Simulation};
 
 use crate::args::{Global, SimulateArgs};
 use crate::drape::make_folder;
@@ -39,6 +39,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
     let mut simulation = Simulation::new(&scene, start)?;
     if !args.resume {
         check::warn_of_size(&simulation.shells);
+        check::warn_of_gaps(&scene, &simulation.shells);
         warn(&simulation);
     }
     let per_frame = time.frame.map_or(1, |f| (f / time.step).round() as usize).max(1);
@@ -54,6 +55,16 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
                      start without --resume",
                     checkpoint.now.high.len(),
                     simulation.simulator.model().len()
+                )));
+            }
+            // Its steps were as long as those that follow, or frames would not be where they are said to be.
+            let (now, then) = (simulation.simulator.time(), step as f64 * time.step);
+            if (now - then).abs() > 1e-6 * now.max(then) {
+                return Err(Failure(format!(
+                    "checkpoint.txt was written after {step} steps at {now:.6} s, with steps of {:.6} s; this scene has `step = {}`: \
+                     give it that step, or start without --resume",
+                    now / step.max(1) as f64,
+                    time.step
                 )));
             }
             done = step;
@@ -117,8 +128,15 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
     log.flush()?;
     let places = (0..simulation.shells.len()).map(|i| simulation.positions(i));
     write_picture(&args.out.join("last.png"), &simulation.shells, places)?;
-    let summary = totals.summary(clock.elapsed().as_secs_f64(), &simulation);
-    atomic_write(args.out.join("summary.json"), |w| writeln!(w, "{}", summary.pretty()))?;
+    let mut summary = totals.summary(clock.elapsed().as_secs_f64(), &simulation);
+    if done > totals.steps {
+        // Figures of this run say nothing of what was done before.
+        summary = summary.with("resumed_after_step", done - totals.steps);
+    }
+    let summary_file = args.out.join("summary.json");
+    if totals.steps > 0 || !summary_file.exists() {
+        atomic_write(summary_file, |w| writeln!(w, "{}", summary.pretty()))?;
+    }
     let seconds = clock.elapsed().as_secs_f64();
     let good = !stopped && totals.held == 0;
     let mut account =
@@ -151,6 +169,13 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
             args.out.display()
         ));
     }
+    if totals.held > 0 && !global.quiet {
+        json::tell(&format!(
+            "{} times cloth was held before something it would have passed, no forces being found that keep it out: does it begin \
+             inside something, or behind a mesh with `sides = \"one\"`? Else finer cloth or a shorter `step` helps",
+            totals.held
+        ));
+    }
     if stopped {
         json::tell("stopped on request; --resume goes on from the last frame");
     }
@@ -158,18 +183,35 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
     Ok(if stopped || totals.held > 0 { Outcome::Doubtful } else { Outcome::Good })
 }
 
-/// Says what starts inside something.
+/// Says what was pushed out of colliders, and what starts inside something.
 pub(crate) fn warn(simulation: &Simulation) {
-    if simulation.penetrations.is_empty() {
-        return;
+    let (pushed, longest_push) = simulation.pushed;
+    let penetrations = simulation.penetrations.clone();
+    warn_of_beginning(&Beginning { pushed, longest_push, penetrations });
+}
+
+/// Says how cloth begins.
+pub(crate) fn warn_of_beginning(start: &Beginning) {
+    if start.pushed > 0 {
+        let longest = 1e3 * start.longest_push;
+        let vertices = start.pushed;
+        json::tell(&format!(
+            "pushed {vertices} vertices out of colliders, by up to {longest:.3} mm"
+        ));
     }
-    for found in simulation.penetrations.iter().take(5) {
+    const SHOWN: usize = 5;
+    for found in start.penetrations.iter().take(SHOWN) {
         json::tell(&format!("warning: {found}"));
     }
-    let count = simulation.penetrations.len();
-    json::tell(&format!(
-        "{count} places start inside something; --push-out moves cloth out of colliders first"
-    ));
+    let deepest = match start.penetrations.len() {
+        0 => return,
+        count if count > SHOWN => {
+            format!("{count} places start inside something, the deepest {SHOWN} are above")
+        }
+        1 => "1 place starts inside something".into(),
+        count => format!("{count} places start inside something"),
+    };
+    json::tell(&format!("{deepest}; --push-out moves cloth out of colliders first"));
 }
 
 /// What there is to see at the end.

@@ -17,6 +17,7 @@ pub struct Problem<'a, const D: usize> {
     mu: &'a [f64],
     law: Law,
     rho: f64,
+    bounded: bool,
 }
 
 impl<'a, const D: usize> Problem<'a, D> {
@@ -62,6 +63,7 @@ impl<'a, const D: usize> Problem<'a, D> {
             mu,
             law: Law::Coulomb,
             rho: if norm > 0.0 { 1.0 / norm } else { 1.0 },
+            bounded: false,
         })
     }
 
@@ -70,12 +72,24 @@ impl<'a, const D: usize> Problem<'a, D> {
         Problem { law, ..self }
     }
 
+    /// The same where forces that grow without end are to be no solution, even with a floor: see [`Problem::force_scale`].
+    pub fn bounded(self) -> Self {
+        Problem { bounded: true, ..self }
+    }
+
     /// The same operator and friction with another b, under another law.
     pub(crate) fn with_b<'b>(&self, b: &'b [f64], law: Law) -> Problem<'b, D>
     where
         'a: 'b,
     {
-        Problem { operator: self.operator, b, mu: self.mu, law, rho: self.rho }
+        Problem {
+            operator: self.operator,
+            b,
+            mu: self.mu,
+            law,
+            rho: self.rho,
+            bounded: self.bounded,
+        }
     }
 
     /// Number of contacts.
@@ -117,16 +131,30 @@ impl<'a, const D: usize> Problem<'a, D> {
     /// The size a residual is measured by: the largest force, at least `floor`.
     ///
     /// Without a floor, between 1 and 10⁶ times ρ‖b‖∞: no unit matters, and forces that grow without
-    /// end, as where no solution exists, do not pass for a solution.
+    /// end, as where no solution exists, do not pass for a solution. With a floor only a [`Problem::bounded`] one asks for that, at
+    /// 10⁴ times what is larger of the floor and ρ‖b‖∞.
     pub fn force_scale(&self, r: &[f64], floor: Option<f64>) -> f64 {
-        let largest = amax(r);
+        let least = floor.unwrap_or_else(|| self.free_force());
+        amax(r).max(least).min(self.most_force(floor))
+    }
+
+    /// ρ‖b‖∞, the force that what comes free would need.
+    pub fn free_force(&self) -> f64 {
+        (self.rho * amax(self.b)).max(f64::MIN_POSITIVE)
+    }
+
+    /// The largest size a residual is measured by.
+    fn most_force(&self, floor: Option<f64>) -> f64 {
         match floor {
-            Some(floor) => largest.max(floor),
-            None => {
-                let free = (self.rho * amax(self.b)).max(f64::MIN_POSITIVE);
-                largest.clamp(free, 1e6 * free)
-            }
+            None => 1e6 * self.free_force(),
+            Some(floor) if self.bounded => 1e4 * floor.max(self.free_force()),
+            Some(_) => f64::INFINITY,
         }
+    }
+
+    /// Whether forces are so large that there is hardly an end to them.
+    pub(crate) fn runs_away(&self, r: &[f64], floor: Option<f64>) -> bool {
+        !(amax(r) < 0.5 * self.most_force(floor))
     }
 
     /// Largest component of the Alart–Curnier function over all contacts, in units of force.

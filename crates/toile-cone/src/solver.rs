@@ -11,7 +11,8 @@ pub struct Settings {
     pub tolerance: f64,
     /// Iterations at most, in the unit of the solver: a sweep, a Newton step, a projection.
     pub max_iterations: usize,
-    /// Smallest force a residual is measured by; `None` measures by ρ‖b‖ and depends on no unit.
+    /// Smallest force a residual is measured by; `None` measures by ρ‖b‖ and depends on no unit. See
+    /// [`Problem::force_scale`].
     pub force_floor: Option<f64>,
     /// Whether a solver of linear convergence may end with Newton steps on its active set.
     pub polish: bool,
@@ -32,6 +33,8 @@ pub enum Stop {
     MaxIterations,
     /// Nothing improves any more.
     Stalled,
+    /// Forces grow without end: perhaps none obey the law.
+    Unbounded,
     /// The watcher asked for it.
     Cancelled,
     /// This solver cannot work with this operator or dimension.
@@ -172,6 +175,7 @@ impl<'a, const D: usize> Monitor<'a, D> {
         let stop = match stop {
             Stop::Cancelled | Stop::Unsupported => stop,
             _ if residuals.alart_curnier <= settings.tolerance => Stop::Converged,
+            _ if problem.runs_away(&r, settings.force_floor) => Stop::Unbounded,
             Stop::Converged => Stop::Stalled,
             other => other,
         };

@@ -8,7 +8,7 @@
 use crate::friction::FrictionProblem;
 use crate::friction_matrix::{FrictionMatrix, GlobalFriction, SparseMatrix};
 use crate::hdf5::{Array, Group, Node, Values};
-use toile_cone::Solution;
+use toile_cone::{Law, Solution};
 
 const LOCAL: &str = "fclib_local";
 const GLOBAL: &str = "fclib_global";
@@ -64,7 +64,7 @@ pub(crate) fn problem_of(root: &Group, id: String) -> Result<FrictionProblem, St
     } else {
         FrictionMatrix::Sparse(matrix(root, &at("W"), (size, size))?)
     };
-    Ok(FrictionProblem { id, dimension, mu, w, b })
+    Ok(FrictionProblem { id, dimension, law: Law::Coulomb, mu, w, b })
 }
 
 fn group<'a>(root: &'a Group, path: &str) -> Option<&'a Group> {
@@ -182,6 +182,12 @@ pub(crate) fn tree_of(problem: &FrictionProblem) -> Result<Group, String> {
         return Err(format!(
             "FCLib knows contacts of 2 and 3 components, problem {} has {}",
             problem.id, problem.dimension
+        ));
+    }
+    if problem.law != Law::Coulomb {
+        return Err(format!(
+            "FCLib knows Coulomb's law only, problem {} has plain cones; leave out --export",
+            problem.id
         ));
     }
     let mut inner = Group::default();

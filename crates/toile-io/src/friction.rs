@@ -1,11 +1,12 @@
 //! Friction problems: our JSON, and FCLib's HDF5.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
-use toile_cone::ProblemError;
+use toile_cone::{Law, ProblemError};
 
 use crate::fclib;
 use crate::friction_matrix::FrictionMatrix;
@@ -18,6 +19,8 @@ pub struct FrictionProblem {
     pub id: String,
     /// Components of a contact: 2, 3 or 6.
     pub dimension: usize,
+    /// Dry friction, or plain cones.
+    pub law: Law,
     /// μ of each contact.
     pub mu: Vec<f64>,
     /// W, or what it is made of.
@@ -40,6 +43,8 @@ pub struct FrictionFile {
     pub problems: Vec<FrictionProblem>,
     /// Whether they came as a set, `{"problems": […]}` or a folder, rather than alone.
     pub is_set: bool,
+    /// Keys of a JSON file that say nothing here, in alphabetical order.
+    pub unused_keys: Vec<String>,
     /// Of those that came as FCLib files, everything that was in them.
     pub(crate) trees: Vec<Option<Group>>,
 }
@@ -122,11 +127,39 @@ enum Friction {
     Each(Vec<f64>),
 }
 
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum RawLaw {
+    Coulomb,
+    SecondOrderCone,
+}
+
+/// Keys that are read, and those of a solution, which may stand beside them.
+const KEYS: [&str; 16] = [
+    "id",
+    "n",
+    "dimension",
+    "law",
+    "mu",
+    "W",
+    "b",
+    "r",
+    "u",
+    "v",
+    "status",
+    "solver",
+    "converged",
+    "stop",
+    "iterations",
+    "residuals",
+];
+
 #[derive(Deserialize)]
 struct RawProblem {
     id: Option<Value>,
     n: Option<usize>,
     dimension: Option<usize>,
+    law: Option<RawLaw>,
     mu: Friction,
     #[serde(rename = "W")]
     w: Vec<Vec<f64>>,
@@ -158,7 +191,12 @@ pub fn read_friction(path: impl AsRef<Path>) -> Result<FrictionFile, FrictionErr
         return Err(FrictionError::EmptyFolder { path: path.to_path_buf() });
     }
     names.sort();
-    let mut whole = FrictionFile { problems: Vec::new(), is_set: true, trees: Vec::new() };
+    let mut whole = FrictionFile {
+        problems: Vec::new(),
+        is_set: true,
+        unused_keys: Vec::new(),
+        trees: Vec::new(),
+    };
     for name in names {
         let file = read_file(&name)?;
         whole.problems.extend(file.problems);
@@ -203,13 +241,19 @@ fn parse_fclib(bytes: &[u8], id: &str) -> Result<FrictionFile, FrictionError> {
     if let Some(message) = flaw {
         return Err(invalid(message));
     }
-    Ok(FrictionFile { problems: vec![problem], is_set: false, trees: vec![Some(root)] })
+    Ok(FrictionFile {
+        problems: vec![problem],
+        is_set: false,
+        unused_keys: Vec::new(),
+        trees: vec![Some(root)],
+    })
 }
 
 /// Reads one problem `{"n", "mu", "W", "b"}`, a set `{"problems": […]}` or an FCLib file from memory.
 ///
-/// `mu` is a number for each contact or one for all; `dimension` (2, 3 or 6) is 3 when left out;
-/// `n` and `id` may be left out; other keys are ignored. Lengths, signs and symmetry are checked.
+/// `mu` is a number for each contact or one for all; `dimension` (2, 3 or 6) is 3 when left out, `law` (`"coulomb"` or
+/// `"second-order-cone"`) Coulomb's; `n` and `id` may be left out, ids of a set differ; other keys are in
+/// [`FrictionFile::unused_keys`]. Lengths, signs and symmetry are checked.
 pub fn parse_friction(text: &[u8]) -> Result<FrictionFile, FrictionError> {
     parse(text, "0")
 }
@@ -241,6 +285,13 @@ fn parse(text: &[u8], id: &str) -> Result<FrictionFile, FrictionError> {
         _ if is_set => return Err(wrong("\"problems\" is no list".into())),
         _ => return Err(wrong("no object, but a list or a single value".into())),
     }
+    let objects = match value.get("problems") {
+        Some(Value::Array(problems)) => problems.iter().collect(),
+        _ => vec![&value],
+    };
+    let keys = objects.into_iter().filter_map(Value::as_object).flat_map(|o| o.keys());
+    let unused: BTreeSet<&String> = keys.filter(|k| !KEYS.contains(&k.as_str())).collect();
+    let unused_keys = unused.into_iter().cloned().collect();
     drop(value);
     let raw = if is_set {
         serde_json::from_slice::<RawSet>(text).map_err(syntax)?.problems
@@ -260,8 +311,16 @@ fn parse(text: &[u8], id: &str) -> Result<FrictionFile, FrictionError> {
         })
     });
     let problems = problems.collect::<Result<Vec<_>, _>>()?;
+    let mut ids = BTreeSet::new();
+    if let Some(twice) = problems.iter().find(|p| !ids.insert(&p.id)) {
+        return Err(FrictionError::Invalid {
+            file: "input".into(),
+            id: twice.id.clone(),
+            message: "two problems of the set have that id; give each its own, answers are told apart by it".into(),
+        });
+    }
     let trees = problems.iter().map(|_| None).collect();
-    Ok(FrictionFile { problems, is_set, trees })
+    Ok(FrictionFile { problems, is_set, unused_keys, trees })
 }
 
 fn checked(id: String, raw: RawProblem) -> Result<FrictionProblem, String> {
@@ -324,5 +383,9 @@ fn checked(id: String, raw: RawProblem) -> Result<FrictionProblem, String> {
             return Err(ProblemError::NegativeDiagonal { row, value }.to_string());
         }
     }
-    Ok(FrictionProblem { id, dimension, mu, w: FrictionMatrix::Dense(w), b: raw.b })
+    let law = match raw.law {
+        None | Some(RawLaw::Coulomb) => Law::Coulomb,
+        Some(RawLaw::SecondOrderCone) => Law::SecondOrderCone,
+    };
+    Ok(FrictionProblem { id, dimension, law, mu, w: FrictionMatrix::Dense(w), b: raw.b })
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use toile_cone::Solution;
+use toile_cone::{Law, Solution};
 
 use crate::atomic::{WriteError, atomic_write, invalid_data};
 use crate::fclib;
@@ -29,6 +29,10 @@ fn solution_value(problem: &FrictionProblem, solver: &str, answer: &FrictionAnsw
         "id": problem.id,
         "n": problem.contacts(),
         "dimension": problem.dimension,
+        "law": match problem.law {
+            Law::Coulomb => "coulomb",
+            Law::SecondOrderCone => "second-order-cone",
+        },
         "solver": solver,
         "converged": found.converged(),
         "stop": format!("{:?}", found.stop),

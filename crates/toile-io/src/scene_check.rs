@@ -66,6 +66,14 @@ pub(crate) fn check(scene: &Scene) -> Vec<Diagnostic> {
             let help = "lengthen `step` or shorten `duration`";
             c.report("time.duration", "more than ten million steps would be taken", help);
         }
+        // NaN was told above.
+        if sound && time.duration > 0.0 && time.step > time.duration * (1.0 + 1e-9) {
+            let what = format!(
+                "a `step` of {} s is longer than the `duration` of {} s",
+                time.step, time.duration
+            );
+            c.report("time.step", &what, "the first step would end after the whole; shorten it");
+        }
         if let Some(frame) = time.frame {
             let ratio = frame / time.step;
             if sound && !(ratio >= 0.999 && (ratio - ratio.round()).abs() < 1e-6 * ratio) {

@@ -142,11 +142,15 @@ pub(crate) fn from_toml(text: &str) -> Result<Node, SyntaxError> {
             let span = table.span();
             Ok(Node { span: span.start..span.start, value: table_tree(table.into_inner()) })
         }
-        Err(e) => Err((
-            e.span().unwrap_or(0..0),
-            format!("not valid TOML: {}", e.message()),
-            "strings need quotes, and a table is `[name]` or `{ key = value }`".into(),
-        )),
+        Err(e) => {
+            let number = e.message().contains("mantissa");
+            let help = match number {
+                true => "a number has a digit before its point, as in 0.25; strings need quotes",
+                false => "strings need quotes, and a table is `[name]` or `{ key = value }`",
+            };
+            let message = format!("not valid TOML: {}", e.message());
+            Err((e.span().unwrap_or(0..0), message, help.into()))
+        }
     }
 }
 

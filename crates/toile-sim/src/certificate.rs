@@ -19,7 +19,7 @@ pub struct Certificate {
     pub residual_n: f64,
     /// Largest distance of a contact force from its cone, relative to the largest force.
     pub cone_gap: Option<f64>,
-    /// Least 1 − ‖r_T‖/(μ r_N): how far from slipping.
+    /// Least 1 − ‖r_T‖/(μ r_N): how far from slipping; −9 where a force uses ten times its friction or more, or pulls.
     pub cone_margin: Option<f64>,
     /// Deepest point inside a collider or another layer \[m\].
     pub penetration: Option<f64>,

@@ -199,7 +199,13 @@ pub fn frictional_equilibrium<S: ContactSource>(
         certificate.certified = drift <= CERTIFIED_DRIFT;
         let moved =
             format!("simulated for {} s it moves by {drift:.1e} of its size", settings.drift_time);
-        certificate.reason = format!("{}; {moved}", certificate.reason);
+        certificate.reason = match certificate.certified {
+            true => format!("{}; {moved}", certificate.reason),
+            false => format!(
+                "it does not stay: {moved}, and {CERTIFIED_DRIFT:.0e} is allowed; finer cloth, or more friction, may help; before that {}",
+                certificate.reason
+            ),
+        };
         if certificate.certified || !going || attempt == ATTEMPTS {
             return Ok(found);
         }
@@ -500,6 +506,9 @@ fn mean_stiffness(model: &Model, state: &State) -> f64 {
     if count > 0 && sum > 0.0 { sum / count as f64 } else { 1.0 }
 }
 
+/// Use of the friction beyond which it does not matter how much is asked.
+const MOST_USE: f64 = 10.0;
+
 /// Adds the figures of contact to the certificate, and the verdict that follows.
 fn judge(
     found: &mut FrictionalEquilibrium,
@@ -514,7 +523,7 @@ fn judge(
         .filter(|c| c.contact.friction > 0.0 && c.force.norm() > 1e-6 * largest)
         .map(|c| {
             let [n, t] = c.parts();
-            1.0 - t / (c.contact.friction * n.max(f64::MIN_POSITIVE))
+            1.0 - (t / (c.contact.friction * n.max(f64::MIN_POSITIVE))).min(MOST_USE)
         })
         .fold(1.0, f64::min);
     let c: &mut Certificate = &mut found.equilibrium.certificate;

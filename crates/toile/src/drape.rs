@@ -109,7 +109,7 @@ pub fn drape_on(
     if !result.certificate.certified && !setting.penetrations.is_empty() {
         let count = setting.penetrations.len();
         result.certificate.reason = format!(
-            "{}; {count} places started inside something, the first: {}",
+            "{}; {count} places started inside something, the deepest: {}",
             result.certificate.reason, setting.penetrations[0]
         );
     }

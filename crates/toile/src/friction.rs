@@ -84,7 +84,12 @@ fn solve_in<const D: usize>(
         .ok_or_else(|| FrictionSolveError::NoSuchSolver { name: name.into() })?;
     let (n, size) = (problem.contacts(), D * problem.contacts());
     let solve = |operator: &dyn Operator<D>, b: &[f64]| {
-        solve_posed(&*solver, &Problem::new(operator, b, &problem.mu)?, settings, watch)
+        solve_posed(
+            &*solver,
+            &Problem::new(operator, b, &problem.mu)?.with_law(problem.law).bounded(),
+            settings,
+            watch,
+        )
     };
     match &problem.w {
         FrictionMatrix::Dense(w) => {
@@ -217,6 +222,9 @@ fn solve_posed<const D: usize>(
     settings: &Settings,
     watch: Watch<'_>,
 ) -> Result<Solution, FrictionSolveError> {
+    // A floor is for forces of usual size; where all are smaller it would let anything pass.
+    let floor = settings.force_floor.map(|floor| floor.min(posed.free_force()));
+    let settings = &Settings { force_floor: floor, ..settings.clone() };
     let mut found = solver.solve(posed, None, settings, watch);
     if found.converged() {
         // A few Newton steps more cost little and often reach round-off.

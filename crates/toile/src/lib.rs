@@ -73,6 +73,7 @@ pub use rods::{
     RodLine, RodRest, RodSceneError, drape_rods, fit_drawn, has_drawn, invert_alone,
     invert_contacts, rest_rods, rod_assembly, rod_lines,
 };
+pub use setting::{Beginning, beginning};
 pub use simulate::{Simulation, Start};
 pub use tension::shell_tensions;
 

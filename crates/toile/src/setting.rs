@@ -19,8 +19,10 @@ pub(crate) struct Setting {
     pub(crate) topology: Topology,
     positions: Vec<Vec3>,
     rest: Vec<Vec3>,
-    /// What starts inside something else, in words.
+    /// What starts inside something else, in words, the deepest first.
     pub(crate) penetrations: Vec<String>,
+    /// How many vertices were pushed out of colliders, and how far at most \[m\].
+    pub(crate) pushed: (usize, f64),
 }
 
 impl Setting {
@@ -29,20 +31,33 @@ impl Setting {
         let colliders = load_colliders(scene)?;
         let (topology, mut positions, rest) = joined(&shells)?;
         let own = scene.self_contact;
-        let mut said = Vec::new();
+        let (mut said, mut pushed) = (Vec::new(), (0, 0.0));
         if !colliders.is_empty() || own.is_some() {
             let placed: Vec<_> = colliders.iter().map(|c: &Collider| c.at(0.0)).collect();
             if start == Start::PushOut {
                 let pinned = pinned(&shells);
-                push_out(&mut positions, &topology, &placed, |v| !pinned[v])
+                let done = push_out(&mut positions, &topology, &placed, |v| !pinned[v])
                     .map_err(SimError::from)?;
+                pushed = (done.moved, done.longest);
                 spread(&mut shells, &positions);
             }
-            let found = penetrations(&positions, &topology, &placed).map_err(SimError::from)?;
+            let mut found = penetrations(&positions, &topology, &placed).map_err(SimError::from)?;
+            found.sort_by(|a, b| b.depth.total_cmp(&a.depth));
             said = found.iter().map(ToString::to_string).collect();
         }
         let gravity = scene_gravity(scene);
-        Ok(Self { shells, gravity, colliders, own, topology, positions, rest, penetrations: said })
+        let penetrations = said;
+        Ok(Self {
+            shells,
+            gravity,
+            colliders,
+            own,
+            topology,
+            positions,
+            rest,
+            penetrations,
+            pushed,
+        })
     }
 
     /// What the cloth may touch.
@@ -90,6 +105,23 @@ impl Setting {
         };
         Ok(found.iter().filter(|p| counts(&p.what)).map(|p| p.depth).fold(0.0, f64::max))
     }
+}
+
+/// How the cloth of a scene lies before anything moves.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Beginning {
+    /// How many vertices were pushed out of colliders.
+    pub pushed: usize,
+    /// The longest way one was pushed \[m\].
+    pub longest_push: f64,
+    /// What is inside something else, in words, the deepest first.
+    pub penetrations: Vec<String>,
+}
+
+/// Says how the cloth of a scene begins, with what [`Start::PushOut`] does to it.
+pub fn beginning(scene: &Scene, start: Start) -> Result<Beginning, DrapeError> {
+    let Setting { penetrations, pushed: (pushed, longest_push), .. } = Setting::new(scene, start)?;
+    Ok(Beginning { pushed, longest_push, penetrations })
 }
 
 /// All shells as one surface, numbered one after the other.

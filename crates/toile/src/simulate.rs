@@ -18,8 +18,10 @@ pub struct Simulation {
     pub nodes: Vec<ShellNodes>,
     /// What moves them.
     pub simulator: Simulator<Surroundings>,
-    /// What started inside something else, in words.
+    /// What started inside something else, in words, the deepest first.
     pub penetrations: Vec<String>,
+    /// How many vertices were pushed out of colliders before, and how far at most \[m\].
+    pub pushed: (usize, f64),
     /// What the shells can touch.
     pub colliders: Vec<Collider>,
     /// All shells as one surface.
@@ -58,7 +60,7 @@ impl Simulation {
             configure(&mut simulator, &time);
         }
         let mut velocities = vec![0.0; simulator.model().len()];
-        let Setting { shells, penetrations, colliders, topology, .. } = setting;
+        let Setting { shells, penetrations, pushed, colliders, topology, .. } = setting;
         for ((shell, loaded), nodes) in scene.shells.iter().zip(&shells).zip(&nodes) {
             let Some(velocity) = shell.velocity else { continue };
             let v = Axes { up: scene.up, scale: 1.0 }.direction_to_internal(velocity);
@@ -71,7 +73,7 @@ impl Simulation {
             }
         }
         simulator.set_velocities(&velocities);
-        Ok(Self { shells, nodes, simulator, penetrations, colliders, topology })
+        Ok(Self { shells, nodes, simulator, penetrations, pushed, colliders, topology })
     }
 
     /// What is inside something else now; shells pass through each other where the scene lets them.

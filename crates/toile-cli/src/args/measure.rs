@@ -11,7 +11,8 @@ A problem file of our own, components of a contact normal first (in newton-secon
   { \"n\": 1, \"mu\": [0.5], \"W\": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], \"b\": [-1, 2, 0] }
 asks for r and u = W r + b so that each contact takes off (r = 0, u_N >= 0), sticks (u = 0, r inside its
 cone) or slips (r on the cone, u_T against it). \"mu\" may be one number for all contacts, \"dimension\" 2, 3
-or 6. A set is { \"problems\": [ ... ] }, each with an \"id\".
+or 6, \"law\": \"second-order-cone\" leaves out the shift of the normal velocity (a convex problem).
+A set is { \"problems\": [ ... ] }, each with an \"id\".
 
 Files of FCLib (HDF5; the Frictional Contact Library) are read too: local ones u = W r + q, global ones
 M v = H r + f, u = H^T v + w, with 2 or 3 components of a contact; a folder of them is a set. Equations beside

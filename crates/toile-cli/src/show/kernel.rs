@@ -1,6 +1,6 @@
 //! The account of `toile friction`.
 
-use toile::cone::{Solution, Status};
+use toile::cone::{Solution, Status, Stop};
 use toile::io::FrictionProblem;
 use toile::report::page::{Table, Verdict};
 use toile::report::plot::{Axis, Plot, Series};
@@ -56,11 +56,7 @@ pub(crate) fn of_friction(
             format!("{:.1e}", s.residuals.alart_curnier),
             format!("{:.1e}", s.residuals.de_saxce),
             s.iterations.to_string(),
-            if s.converged() {
-                "within the tolerance".into()
-            } else {
-                format!("{:?}", s.stop).to_lowercase()
-            },
+            ended(s.stop).into(),
         ]
     };
     let header = [
@@ -96,5 +92,17 @@ pub(crate) fn of_friction(
             ("tolerance".into(), format!("{tolerance:.0e}")),
         ],
         ..Account::default()
+    }
+}
+
+/// Why a solver stopped.
+pub(crate) fn ended(stop: Stop) -> &'static str {
+    match stop {
+        Stop::Converged => "within the tolerance",
+        Stop::MaxIterations => "no more iterations were allowed",
+        Stop::Stalled => "nothing improves any more",
+        Stop::Unbounded => "forces grow without end",
+        Stop::Cancelled => "stopped on request",
+        Stop::Unsupported => "this solver cannot work with such a W",
     }
 }

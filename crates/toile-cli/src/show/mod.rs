@@ -32,7 +32,7 @@ pub(crate) use fibres::{
     Strands, of_fibre_drape, of_fibre_inversion, of_fibre_rest, touch_of, tubes,
 };
 pub(crate) use folder::{FolderStore, Record};
-pub(crate) use kernel::of_friction;
+pub(crate) use kernel::{ended, of_friction};
 pub(crate) use motion::{Course, MovingBodies, of_motion};
 pub(crate) use protocol::{of_case, of_protocol};
 pub(crate) use timing::parts;

@@ -195,3 +195,52 @@ fn fclib_files_that_cannot_be_read_or_written_are_named() {
     assert_eq!(code(&output), 0, "{}", said(&output));
     assert!(folder.0.join("made/p.hdf5").exists());
 }
+
+#[test]
+fn plain_cones_are_asked_for_by_name() {
+    let folder = Folder::new();
+    // Under a plain cone sliding lifts off by mu |u_T|.
+    let law = |law: &str| BLOCK.replace("\"n\"", &format!("\"law\": \"{law}\", \"n\""));
+    folder.write("cone.json", &law("second-order-cone"));
+    folder.write("dry.json", &law("coulomb"));
+    folder.write("odd.json", &law("tresca"));
+    for (name, lift) in [("cone", 0.5), ("dry", 0.0)] {
+        let file = format!("{name}.json");
+        let output = toile(&folder, &["friction", &file, "--out", name]);
+        assert_eq!(code(&output), 0, "{}", said(&output));
+        let u = &read(folder.0.join(name).join("solution.json"))["u"];
+        let (up, along) = (u[0].as_f64().unwrap(), u[1].as_f64().unwrap());
+        assert!((up - lift * along).abs() < 1e-9 && along > 0.1, "{name}: {u}");
+    }
+    let output = toile(&folder, &["friction", "odd.json", "--out", "d"]);
+    assert_eq!(code(&output), 2);
+    assert!(said(&output).contains("second-order-cone"), "{}", said(&output));
+    let output = toile(&folder, &["friction", "cone.json", "--out", "d", "--export", "cone.hdf5"]);
+    assert_eq!(code(&output), 2);
+    assert!(said(&output).contains("plain cones"), "{}", said(&output));
+}
+
+#[test]
+fn what_a_file_says_in_vain_or_twice_is_told() {
+    let folder = Folder::new();
+    folder.write("odd.json", &BLOCK.replace("\"n\"", "\"freiction\": 0.7, \"n\""));
+    let output = toile(&folder, &["friction", "odd.json", "--out", "d"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(said(&output).contains("without a meaning here: freiction"), "{}", said(&output));
+    let same = BLOCK.replace("\"n\"", "\"id\": 4, \"n\"");
+    folder.write("twice.json", &format!("{{\"problems\": [{same}, {same}]}}"));
+    let output = toile(&folder, &["friction", "twice.json", "--out", "d"]);
+    assert_eq!(code(&output), 2);
+    assert!(said(&output).contains("problem 4: two problems"), "{}", said(&output));
+}
+
+#[test]
+fn a_problem_without_a_solution_is_told() {
+    let folder = Folder::new();
+    let rigid = BLOCK.replace("[[1,0,0],[0,1,0],[0,0,1]]", "[[0,0,0],[0,0,0],[0,0,0]]");
+    folder.write("rigid.json", &rigid);
+    let output = toile(&folder, &["friction", "rigid.json", "--out", "d"]);
+    assert_eq!(code(&output), 1, "{}", said(&output));
+    assert!(said(&output).contains("forces grow without end"), "{}", said(&output));
+    assert_eq!(read(folder.0.join("d/solution.json"))["stop"], "Unbounded");
+}

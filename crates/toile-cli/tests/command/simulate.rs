@@ -130,3 +130,58 @@ fn a_drape_on_a_slope_is_certified_with_the_margin_of_a_block() {
     assert!(said(&output).contains("slide"), "{}", said(&output));
     assert!(folder.0.join("slides/equilibrium.obj").exists());
 }
+
+#[test]
+fn what_begins_inside_a_collider_is_told_or_pushed_out() {
+    let folder = Folder::new();
+    // The slope goes up to 30 mm through the sheet's plane.
+    let scene =
+        SCENE.replace("FRICTION", "0.3").replace("plane = {}", "plane = { point = [0, 0, 0.03] }");
+    folder.write("scene.toml", &scene.replace("duration = 0.2", "duration = 0.05"));
+    for command in ["simulate", "drape"] {
+        let told = toile(&folder, &[command, "scene.toml", "--out", "d", "--max-steps", "1"]);
+        let told = match command {
+            "simulate" => toile(&folder, &[command, "scene.toml", "--out", "d"]),
+            _ => told,
+        };
+        let text = said(&told);
+        assert!(text.contains("is 30.000 mm inside collider 0"), "{command}: {text}");
+        assert!(text.contains("25 places start inside something, the deepest 5"), "{text}");
+    }
+    let pushed = toile(&folder, &["simulate", "scene.toml", "--out", "d", "--push-out"]);
+    assert_eq!(code(&pushed), 0, "{}", said(&pushed));
+    let text = said(&pushed);
+    assert!(text.contains("pushed 25 vertices out of colliders, by up to 30.000 mm"), "{text}");
+    assert!(!text.contains("start inside"), "{text}");
+}
+
+#[test]
+fn a_run_goes_on_with_steps_of_the_same_length_only() {
+    let folder = Folder::new();
+    let scene = SCENE.replace("FRICTION", "0.3");
+    folder.write("scene.toml", &scene);
+    let whole = toile(&folder, &["simulate", "scene.toml", "--out", "d", "--quiet"]);
+    assert_eq!(code(&whole), 0, "{}", said(&whole));
+    let summary = fs::read_to_string(folder.0.join("d/summary.json")).unwrap();
+    let again = toile(&folder, &["simulate", "scene.toml", "--out", "d", "--resume", "--quiet"]);
+    assert_eq!(code(&again), 0, "{}", said(&again));
+    assert_eq!(fs::read_to_string(folder.0.join("d/summary.json")).unwrap(), summary);
+    folder.write("scene.toml", &scene.replace("step = 0.01", "step = 0.005"));
+    let other = toile(&folder, &["simulate", "scene.toml", "--out", "d", "--resume"]);
+    assert_eq!(code(&other), 2, "{}", said(&other));
+    assert!(said(&other).contains("with steps of 0.010000 s"), "{}", said(&other));
+}
+
+#[test]
+fn gaps_as_large_as_the_cloth_and_steps_beyond_the_end_are_told() {
+    let folder = Folder::new();
+    let scene = SCENE.replace("FRICTION", "0.3");
+    folder.write("gap.toml", &scene.replace("gap = 0.0", "gap = 1.0"));
+    let gap = toile(&folder, &["check", "gap.toml"]);
+    assert_eq!(code(&gap), 1);
+    assert!(said(&gap).contains("the `gap` of collider 0 is 1 m"), "{}", said(&gap));
+    folder.write("step.toml", &scene.replace("duration = 0.2", "duration = 0.005"));
+    let step = toile(&folder, &["simulate", "step.toml", "--out", "d"]);
+    assert_eq!(code(&step), 2, "{}", said(&step));
+    assert!(said(&step).contains("longer than the `duration` of 0.005 s"), "{}", said(&step));
+}

@@ -133,9 +133,9 @@ fn sets_are_files_by_name_and_folders_are_sets() {
     let names = write_friction(&folder, &again, "auto", &[answer, answer]).unwrap();
     assert_eq!(names, ["solution.json", "answers.json", "s-1.hdf5", "s-a_b.hdf5"]);
 
-    let twice = SAME.replacen('{', r#"{"id": "a", "#, 1);
-    let twice =
-        parse_friction(format!(r#"{{"problems": [{twice}, {twice}]}}"#).as_bytes()).unwrap();
+    let named = |id: &str| SAME.replacen('{', &format!(r#"{{"id": "{id}", "#), 1);
+    let [one, other] = ["a/b", "a_b"].map(named);
+    let twice = parse_friction(format!(r#"{{"problems": [{one}, {other}]}}"#).as_bytes()).unwrap();
     let error = export_friction(folder.join("t.hdf5"), &twice, None).unwrap_err().to_string();
     assert!(error.contains("give them different ids"), "{error}");
     let empty = folder.join("empty");

@@ -1,6 +1,6 @@
 //! Friction problems in every form their matrix may have.
 
-use toile::cone::Settings;
+use toile::cone::{Law, Settings, Stop};
 use toile::io::{FrictionMatrix, FrictionProblem, GlobalFriction, SparseMatrix};
 use toile::{body_velocities, solve_friction};
 
@@ -20,6 +20,7 @@ fn apart(n: usize) -> FrictionProblem {
     FrictionProblem {
         id: "apart".into(),
         dimension: 2,
+        law: Law::Coulomb,
         mu: vec![0.5; n],
         w: FrictionMatrix::Global(Box::new(global)),
         b: [0.0, 0.5].repeat(n),
@@ -68,4 +69,59 @@ fn bodies_without_mass_are_told() {
     global.mass.entries[3].2 = 0.0;
     let error = solve_friction(&problem, "auto", &Settings::default(), &|_, _| true).unwrap_err();
     assert!(error.to_string().contains("bodies without mass"), "{error}");
+}
+
+/// One contact per row of b, W = w times the identity.
+fn diagonal(w: f64, b: &[f64]) -> FrictionProblem {
+    let size = b.len();
+    let mut dense = vec![0.0; size * size];
+    (0..size).for_each(|i| dense[i * size + i] = w);
+    FrictionProblem {
+        id: "diagonal".into(),
+        dimension: 3,
+        law: Law::Coulomb,
+        mu: vec![0.5; size / 3],
+        w: FrictionMatrix::Dense(dense),
+        b: b.to_vec(),
+    }
+}
+
+#[test]
+fn forces_that_would_grow_without_end_are_no_solution() {
+    let settings = Settings { tolerance: 1e-10, force_floor: Some(1.0), ..Settings::default() };
+    // Two contacts without friction press one thing from two sides: u_0 + u_1 = -2 whatever the forces.
+    let mut squeezed = diagonal(0.0, &[-1.0, 0.0, 0.0, -1.0, 0.0, 0.0]);
+    if let FrictionMatrix::Dense(w) = &mut squeezed.w {
+        for (k, value) in [(0, 1.0), (3, -1.0), (18, -1.0), (21, 1.0)] {
+            w[k] = value;
+        }
+    }
+    squeezed.mu = vec![0.0; 2];
+    let rigid = diagonal(0.0, &[-1.0, 2.0, 0.0]);
+    for (what, problem) in [("squeezed", &squeezed), ("rigid", &rigid)] {
+        for tolerance in [1e-10, 1e-6] {
+            let settings = Settings { tolerance, ..settings.clone() };
+            for solver in ["auto", "gauss-seidel", "newton", "admm", "projected-gradient", "cadoux"]
+            {
+                let found = solve_friction(problem, solver, &settings, &|_, _| true).unwrap();
+                assert!(!found.converged(), "{what}, {solver}: r = {:?}", found.r);
+            }
+        }
+        let found = solve_friction(problem, "auto", &settings, &|_, _| true).unwrap();
+        assert_eq!(found.stop, Stop::Unbounded, "{what}: r = {:?}", found.r);
+    }
+}
+
+#[test]
+fn small_forces_are_found_as_well_as_large_ones() {
+    let settings = Settings { tolerance: 1e-10, force_floor: Some(1.0), ..Settings::default() };
+    for w in [1e12, 1.0, 1e-6] {
+        let problem = diagonal(w, &[-1.0, 2.0, 0.0]);
+        let found = solve_friction(&problem, "auto", &settings, &|_, _| true).unwrap();
+        assert!(found.converged());
+        let expected = [1.0 / w, -0.5 / w, 0.0];
+        for (r, expected) in found.r.iter().zip(expected) {
+            assert!((r - expected).abs() < 1e-9 / w, "W = {w:e}: {:?}", found.r);
+        }
+    }
 }
