@@ -107,12 +107,12 @@ const AT_ONCE: f64 = 0.7;
 const STICK: f64 = 0.15;
 pub(crate) const HOLD: f64 = 0.66;
 pub(crate) const SOFTEN: f64 = 0.3;
-pub(crate) const YIELD: f64 = 0.6;
+pub(crate) const YIELD: f64 = 0.8;
 pub(crate) const FACTOR: f64 = 0.61;
 pub(crate) const FOLLOW: f64 = 0.71;
-pub(crate) const REACH: f64 = 0.79;
-pub(crate) const REST: f64 = 0.88;
-pub(crate) const NEAR: f64 = 0.9;
+pub(crate) const REACH: f64 = 0.85;
+pub(crate) const REST: f64 = 0.91;
+pub(crate) const NEAR: f64 = 0.93;
 pub(crate) const JUDGE: f64 = 1.0;
 
 /// Parts of an inversion.
