@@ -46,6 +46,7 @@ fn drape_to(
     teller: Option<Teller>,
     global: &Global,
 ) -> Result<Outcome, Failure> {
+    let clock = Instant::now();
     let (out, solver) = (&args.out, &args.solver);
     let mut settings = scene_settings(scene);
     settings.tolerance = solver.tolerance.unwrap_or(settings.tolerance);
@@ -56,7 +57,7 @@ fn drape_to(
         if let Some(watched) = &mut watched {
             watched.see(step);
         }
-        progress.step(step)
+        progress.step(step) && args.in_time(&clock, f64::INFINITY)
     };
     let touches = !scene.colliders.is_empty() || scene.self_contact.is_some();
     let start = args.start();

@@ -29,7 +29,7 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
     let mut watch = |steps: usize, figure: f64| {
         let done = 1.0 - 1.0 / (1.0 + steps as f64 / 300.0);
         share.tell(done, &format!("coming to rest, {figure:.1e}"));
-        !interrupted()
+        !interrupted() && args.in_time(&clock, f64::INFINITY)
     };
     let start = args.start();
     let rest = drape_mixed(scene, start, args.drift.unwrap_or(0.0), &mut watch)?;

@@ -15,6 +15,9 @@ use crate::rod_invert::MOST_TABLES;
 use crate::rod_simulate::contact_line;
 use crate::{Failure, Outcome, show, summary};
 
+/// Minutes after which a fall ends when none are asked for.
+const MINUTES: f64 = 10.0;
+
 /// Lets the rods of a scene come to rest, writes everything and says so.
 pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<Outcome, Failure> {
     catch_interrupts();
@@ -25,12 +28,24 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
         settings.max_steps = steps as usize;
     }
     let watch = FibreWatch::of_fall(global, settings.max_steps);
-    let tell = |now: FibreProgress| watch.tell(&now);
-    let rest = match rest_rods(scene, args.start(), &settings, args.drift.unwrap_or(0.0), &tell) {
+    let late = std::cell::Cell::new(false);
+    let tell = |now: FibreProgress| {
+        // Fits cannot be judged by halves; what falls can, and is written as it is.
+        if !matches!(now, FibreProgress::Fitting { .. }) {
+            late.set(late.get() || !args.in_time(&clock, MINUTES));
+        }
+        watch.tell(&now) && !late.get()
+    };
+    let drift = args.drift.unwrap_or(0.0);
+    let mut rest = match rest_rods(scene, args.start(), &settings, drift, &tell) {
         Err(error) => return stopped(error),
         Ok(rest) => rest,
     };
     watch.finish();
+    if late.get() {
+        let minutes = args.minutes.unwrap_or(MINUTES);
+        rest.notes.push(format!("stopped after {minutes} minute(s): --minutes gives it more"));
+    }
     let stations = args.stations.unwrap_or(STATIONS) as usize;
     let mut names = Vec::new();
     for i in 0..rest.names.len().min(MOST_TABLES) {

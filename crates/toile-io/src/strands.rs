@@ -62,6 +62,9 @@ pub fn read_strands(path: impl AsRef<Path>) -> Result<Strands, MeshError> {
     parse_strands(&read_whole(path)?, format).map_err(|e| e.in_file(path))
 }
 
+/// Largest coordinate that can be meant, in any unit: lengths of what is farther overflow.
+const FARTHEST: f64 = 1e12;
+
 /// Reads strands held in memory.
 pub fn parse_strands(bytes: &[u8], format: StrandFormat) -> Result<Strands, MeshError> {
     let mut found = match format {
@@ -72,8 +75,11 @@ pub fn parse_strands(bytes: &[u8], format: StrandFormat) -> Result<Strands, Mesh
         StrandFormat::Usda => usda(bytes)?,
     };
     for (i, strand) in found.strands.iter().enumerate() {
-        if let Some(p) = strand.iter().position(|p| !p.iter().all(|x| x.is_finite())) {
-            let what = format!("point {p} of strand {i} is not finite");
+        let near = |p: &[f64; 3]| p.iter().all(|x| x.abs() <= FARTHEST);
+        if let Some(p) = strand.iter().position(|p| !near(p)) {
+            let finite = strand[p].iter().all(|x| x.is_finite());
+            let far = if finite { "too far away to be meant" } else { "not finite" };
+            let what = format!("point {p} of strand {i} is {far}");
             return Err(MeshError::invalid(
                 Place::Part(format!("strand {i}")),
                 what,

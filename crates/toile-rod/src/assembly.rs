@@ -117,6 +117,9 @@ const MOST_RETRIES: usize = 2;
 /// Contacts times sweeps beyond which a step is not tried again: dense drawings have pairs that contradict each other, half a step on as well.
 const MOST_WORK: usize = 20_000_000;
 
+/// Angle of an element beyond which a motion has got out of hand \[rad\]: integrals over it would take for ever.
+const MOST_TURN: f64 = 1e3;
+
 /// A fibre during a step.
 #[derive(Clone)]
 pub(crate) struct Prepared {
@@ -368,8 +371,13 @@ impl Assembly {
             nodes.check()?;
             self.fibres[*f].state.q = nodes.curvatures();
         }
-        for fibre in &self.fibres {
+        for (f, fibre) in self.fibres.iter().enumerate() {
             fibre.rod.check_blocks(&fibre.state.q)?;
+            let longest = fibre.rod.lengths().iter().copied().fold(0.0, f64::max);
+            let angle = longest * fibre.state.q.iter().map(|k| k.norm()).fold(0.0, f64::max);
+            if angle > MOST_TURN {
+                return Err(RodError::Wild { fibre: f, angle, time: self.time + h });
+            }
         }
         self.place_grown();
         self.time += h;
@@ -377,7 +385,7 @@ impl Assembly {
     }
 
     /// Pairs of fibres that have passed through each other on the way from their sites of a time h ago.
-    fn passed(&self, before: &[Sites], h: f64) -> usize {
+    pub(crate) fn passed(&self, before: &[Sites], h: f64) -> usize {
         let Some(friction) = self.settings.fibre_friction else { return 0 };
         let gone = |f: usize, _: &Fibre| {
             let from = &before[f];

@@ -111,6 +111,19 @@ pub enum RodError {
         /// Where \[m\].
         s: f64,
     },
+    /// A motion in which curvatures grow beyond all bounds.
+    #[error(
+        "fibre {fibre} turns by {angle:.0e} rad within one element after {time:.4} s: its motion has got out of hand, as that of a fibre much too soft \
+         for its drawn shape does; make it stiffer or lighter, begin with a `rest`, or take a shorter `step`"
+    )]
+    Wild {
+        /// Which, counted from 0.
+        fibre: usize,
+        /// By how much \[rad\].
+        angle: f64,
+        /// When \[s\].
+        time: f64,
+    },
     /// Whoever watched wanted no more.
     #[error("stopped before its end")]
     Stopped,

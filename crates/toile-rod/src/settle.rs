@@ -29,6 +29,9 @@ use crate::touch::{Pair, Sites};
 pub struct SettleSettings {
     /// Drag during the fall \[1/s\]: near the lowest frequency of things of a few decimetres.
     pub drag: f64,
+    /// Internal damping during the fall \[s\]: some steps' length. Turns of a section about its own tangent have no inertia, so a drawn fibre whose nature
+    /// curves the other way would turn over at once, and what a step makes of that flings it about.
+    pub damping: f64,
     /// Part of the friction that may be used on the way, so that contacts do not end at the very edge of their cones.
     pub friction: f64,
     /// Speed at which the fall has ended \[m/s\].
@@ -39,7 +42,7 @@ pub struct SettleSettings {
 
 impl Default for SettleSettings {
     fn default() -> Self {
-        Self { drag: 6.0, friction: 0.98, speed: 1e-4, max_steps: 10_000 }
+        Self { drag: 6.0, damping: 0.1, friction: 0.98, speed: 1e-4, max_steps: 10_000 }
     }
 }
 
@@ -72,14 +75,45 @@ pub struct Settled {
     pub reason: String,
 }
 
+impl Settled {
+    /// Largest residual of a fibre, over the weight of a joint.
+    fn residual(&self) -> f64 {
+        self.certificates.iter().map(|c| c.residual).fold(0.0, f64::max)
+    }
+
+    /// Whether all forces balance, inside their cones.
+    fn balances(&self) -> bool {
+        self.residual() <= CERTIFIED_RESIDUAL && self.cone_gap <= CERTIFIED_RESIDUAL
+    }
+}
+
 /// Newton steps at most: five bring what has fallen to round-off.
 const NEWTON: usize = 25;
 
 /// Way, over the length of a fibre, that a first push takes it out of a balance that would not last: plain to see, and far below what it falls.
 const PUSH: f64 = 2e-3;
 
-/// Pushes at most, each four times as strong as the last: the strongest takes a fibre half its length.
-const ESCAPES: usize = 5;
+/// The strongest push; each is four times as strong as the last.
+const STRONGEST: f64 = 0.5;
+
+/// Pushes at most: of hundreds of fibres some come from one balance that would not last to the next.
+const ESCAPES: usize = 16;
+
+/// Speed, over that at which the fall ends, at which a balance is first looked for; where there is none that holds, the fall goes on to a fifth of it.
+const FIRST_LOOK: f64 = 100.0;
+const NEXT_LOOK: f64 = 0.2;
+
+/// Slowest look, over the speed at which a fall ends: damping hides how far something is from where it would come to lie.
+const LAST_LOOK: f64 = 1e-2;
+
+/// Part of the highest speed since a push at which what it set off may have ended.
+const PUSHED: f64 = 0.1;
+
+/// Residual of the friction law that is good enough on the way: Newton's method follows.
+const ROUGHLY: f64 = 1e-4;
+
+/// Sweeps at most on the way.
+const FEW_SWEEPS: usize = 100;
 
 /// Fibres that are brought to rest before somebody is told.
 const BATCH: usize = 256;
@@ -119,7 +153,7 @@ impl Assembly {
     }
 
     /// Lets everything fall until it rests, and finds the equilibrium there; one that is not stable is left. Ends early when `watch`,
-    /// told of steps and speed, answers `false`.
+    /// told of steps and speed and asked in each sweep over the contacts as well, answers `false`.
     pub fn settle(
         &mut self,
         settings: &SettleSettings,
@@ -127,65 +161,113 @@ impl Assembly {
     ) -> Result<Settled, RodError> {
         let stopped = std::cell::Cell::new(false);
         let told = |steps: usize, speed: f64| {
-            let goes_on = watch(steps, speed);
-            stopped.set(!goes_on);
-            goes_on
+            // Who said no once is not asked again.
+            stopped.set(stopped.get() || !watch(steps, speed));
+            !stopped.get()
         };
-        let (mut settled, mut forces) = self.fall(settings, 0, &told)?;
-        let mut push = PUSH;
-        while settled.negative_modes > 0
-            && settled.escapes < ESCAPES
-            && settled.steps < settings.max_steps
-            && !stopped.get()
-        {
-            // Drag alone would end the push after this way.
-            self.tip_over(&settled.certificates, &forces, push * settings.drag)?;
-            push *= 4.0;
-            let (newton, escapes) = (settled.newton, settled.escapes);
-            (settled, forces) = self.fall(settings, settled.steps, &told)?;
-            settled.newton += newton;
-            settled.escapes = escapes + 1;
+        let first = FIRST_LOOK * settings.speed;
+        let (mut slow, mut push, mut pushed) = (first, PUSH, false);
+        let (mut steps, mut newton, mut escapes) = (0, 0, 0);
+        loop {
+            let (count, speed, last) = self.fall(settings, steps, (slow, pushed), &told)?;
+            steps += count;
+            let fallen = self.checkpoint();
+            let before = self.sites_at_rest();
+            self.stop();
+            let (pairs, mut r) = self.pressing(&before, &last);
+            // What is stopped in mid-air has no balance near it, and counting its ways to fall takes long.
+            if !stopped.get() {
+                newton += self.hold(&before, &pairs, &mut r, &|| told(steps, speed))?;
+            }
+            let passed =
+                if stopped.get() { 0 } else { self.passed(&before, self.settings.step.dt) };
+            let (mut settled, forces) =
+                self.judge(&pairs, &r, (steps, speed, newton), !stopped.get())?;
+            settled.escapes = escapes;
+            let there = settled.certified && passed == 0;
+            if there || stopped.get() {
+                return Ok(settled);
+            }
+            let last_look = slow <= LAST_LOOK * settings.speed || steps >= settings.max_steps;
+            if settled.balances() && passed == 0 && settled.negative_modes > 0 {
+                if escapes == ESCAPES || steps >= settings.max_steps {
+                    return Ok(settled);
+                }
+                // Drag alone would end the push after this way.
+                self.tip_over(&settled.certificates, &forces, push * settings.drag)?;
+                push = (4.0 * push).min(STRONGEST);
+                escapes += 1;
+                (slow, pushed) = (first, true);
+                continue;
+            }
+            if last_look && passed == 0 {
+                return Ok(settled);
+            }
+            self.restore(&fallen)?;
+            if last_look {
+                // The balance that was found lies on the other side of something.
+                self.stop();
+                let (pairs, r) = self.pressing(&before, &last);
+                settled = self.judge(&pairs, &r, (steps, speed, newton), true)?.0;
+                settled.escapes = escapes;
+                return Ok(settled);
+            }
+            (slow, pushed) = (NEXT_LOOK * slow, false);
         }
-        Ok(settled)
     }
 
-    /// One fall and the balance at its end, after so many steps of others. Also returns the forces at the joints there.
+    /// Falls until it is as slow as this, or slow beside what a push set off, after so many steps of others: how many steps that took, the speed at the end, and the contacts of the last step.
     fn fall(
         &mut self,
         settings: &SettleSettings,
         before: usize,
+        (slow, pushed): (f64, bool),
         watch: &dyn Fn(usize, f64) -> bool,
-    ) -> Result<(Settled, Vec<Vec<Vec3>>), RodError> {
-        let mut steps = before;
-        let kept = (self.settings.step.drag, self.friction_share);
-        (self.settings.step.drag, self.friction_share) = (settings.drag, settings.friction);
-        let mut speed = f64::INFINITY;
-        let mut last = Vec::new();
-        let (mut slow, mut ended) = (0, false);
-        while steps < settings.max_steps {
-            last = self.step()?.contacts;
-            steps += 1;
-            speed = self.speed();
-            // A fall starts slowly, and turns slowly where it swings.
-            slow = if speed < settings.speed { slow + 1 } else { 0 };
-            if slow >= 20 {
-                break;
+    ) -> Result<(usize, f64, Vec<FibreContact>), RodError> {
+        let kept = (self.settings.clone(), self.friction_share);
+        let own = &mut self.settings;
+        own.step.drag = settings.drag;
+        // The slower, the less is left to turn over at once, and the more it matters.
+        let part = slow / (FIRST_LOOK * settings.speed);
+        own.step.damping = own.step.damping.max(settings.damping * part.sqrt());
+        own.tolerance = own.tolerance.max(ROUGHLY * part);
+        own.max_sweeps = own.max_sweeps.min(FEW_SWEEPS);
+        self.friction_share = settings.friction;
+        let (mut steps, mut speed, mut last, mut quiet) = (0, f64::INFINITY, Vec::new(), 0);
+        let mut fastest = 0.0f64;
+        let mut fall = || {
+            while before + steps < settings.max_steps {
+                match self.step_while(&|| watch(before + steps, speed)) {
+                    Err(RodError::Stopped) => return Ok(()),
+                    report => last = report?.contacts,
+                }
+                steps += 1;
+                speed = self.speed();
+                // A fall starts slowly, and turns slowly where it swings.
+                fastest = fastest.max(speed);
+                let most =
+                    if pushed { (PUSHED * fastest).clamp(settings.speed, slow) } else { slow };
+                quiet = if speed < most { quiet + 1 } else { 0 };
+                if quiet >= 20 || !watch(before + steps, speed) {
+                    return Ok(());
+                }
             }
-            if !watch(steps, speed) {
-                ended = true;
-                break;
-            }
-        }
-        (self.settings.step.drag, self.friction_share) = kept;
-        self.stop();
+            Ok(())
+        };
+        let fell = fall();
+        (self.settings, self.friction_share) = kept;
+        fell.map(|()| (steps, speed, last))
+    }
+
+    /// Pairs that pressed in the last step, with their forces in their frames.
+    fn pressing(&self, sites: &[Sites], last: &[FibreContact]) -> (Vec<Pair>, Vec<f64>) {
         let largest = last.iter().map(|c| c.force.norm()).fold(0.0, f64::max);
-        let sites = self.sites_at_rest();
-        let mut pairs = self.find(&sites);
         let pressing = |p: &Pair| {
             last.binary_search_by_key(&p.key, |c| c.key)
                 .ok()
                 .filter(|i| last[*i].force.norm() > 1e-9 * largest)
         };
+        let mut pairs = self.find(sites);
         pairs.retain(|p| pressing(p).is_some());
         let mut r = vec![0.0; 3 * pairs.len()];
         for (c, pair) in pairs.iter().enumerate() {
@@ -194,15 +276,22 @@ impl Assembly {
                 r[3 * c..3 * c + 3].copy_from_slice(local.as_slice());
             }
         }
-        // What is stopped in mid-air has no balance near it, and counting its ways to fall takes long.
-        let newton = if ended { 0 } else { self.hold(&sites, &pairs, &mut r)? };
-        self.judge(&pairs, &r, (steps, speed, newton), !ended)
+        (pairs, r)
     }
 
-    /// Newton's method with the contacts held; returns the steps taken.
-    fn hold(&mut self, start: &[Sites], pairs: &[Pair], r: &mut [f64]) -> Result<usize, RodError> {
+    /// Newton's method with the contacts held, as long as it may go on; returns the steps taken.
+    fn hold(
+        &mut self,
+        start: &[Sites],
+        pairs: &[Pair],
+        r: &mut [f64],
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<usize, RodError> {
         let mut best = f64::INFINITY;
         for step in 0..NEWTON {
+            if !go_on() {
+                return Ok(step);
+            }
             let held = Held::new(self, start, pairs, r, 0.0)?;
             let residual = held.residual;
             if residual <= 1e-3 * CERTIFIED_RESIDUAL || residual >= best && step > 3 {
@@ -260,7 +349,7 @@ impl Assembly {
             }
             out.contacts.push(pair.contact(pair.frame() * force, Status::Stick));
         }
-        let residual = out.certificates.iter().map(|c| c.residual).fold(0.0, f64::max);
+        let residual = out.residual();
         let thinnest = self.fibres.iter().map(|f| f.radius).fold(f64::INFINITY, f64::min);
         let balanced = residual <= CERTIFIED_RESIDUAL;
         let inside = out.cone_gap <= CERTIFIED_RESIDUAL;
@@ -270,7 +359,7 @@ impl Assembly {
         out.reason = if !balanced {
             format!(
                 "forces do not balance: {residual:.1e} of a joint's weight is left; it still moved at {speed:.1e} m/s after \
-                 {steps} steps of the fall: allow more steps"
+                 {steps} steps of the fall: allow more steps, or more time"
             )
         } else if !inside {
             format!(

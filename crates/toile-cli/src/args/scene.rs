@@ -1,6 +1,7 @@
 //! Arguments of the commands that take a scene.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use toile::Start;
@@ -30,6 +31,7 @@ Examples:
   toile drape scene.toml --out result
   toile drape scene.toml --out result --json | jq .verdict
   toile drape scene.toml --out result --tolerance 1e-8 --max-steps 50
+  toile drape hair.toml --out result --minutes 60    thousands of strands may fall longer than ten minutes
   toile drape scene.toml --out result --drift 1      and show that it stays for a second of exact motion
   toile drape scene.toml --out result --view         watch the solver in the browser, then look at the result
 
@@ -51,6 +53,9 @@ pub(crate) struct DrapeArgs {
     /// Push cloth and drawn fibres that start inside colliders out of them first.
     #[arg(long)]
     pub(crate) push_out: bool,
+    /// Time after which the best so far is judged and written [default: 10 for fibres without cloth, else none].
+    #[arg(long, value_name = "MINUTES", value_parser = positive)]
+    pub(crate) minutes: Option<f64>,
     /// Simulate this long from the result with exact friction and say how far it moves [default: not at all].
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub(crate) drift: Option<f64>,
@@ -298,6 +303,11 @@ fn start(push_out: bool) -> Start {
 }
 
 impl DrapeArgs {
+    /// Whether there is time left, of so many minutes where none are asked for.
+    pub(crate) fn in_time(&self, clock: &Instant, otherwise: f64) -> bool {
+        clock.elapsed().as_secs_f64() <= 60.0 * self.minutes.unwrap_or(otherwise)
+    }
+
     pub(crate) fn start(&self) -> Start {
         start(self.push_out)
     }

@@ -179,3 +179,26 @@ fn crowded_hair_is_told_and_moved() {
     assert!(told.contains("2 pair(s) overlap at the start"), "{told}");
     assert!(value(&folder, "out/summary.json", "speed_at_end") < 0.5);
 }
+
+/// Soft curls drawn upright fall on each other and on the floor to a certified rest; with less time than that takes, what fell so far is written, and why.
+#[test]
+fn a_fall_ends_with_its_minutes() {
+    let folder = Folder::new();
+    folder.write("curls.obj", &curls(6));
+    let floor =
+        "[[collider]]\nplane = { point = [0, 0, -0.16], normal = [0, 0, 1] }\nfriction = 0.3\n";
+    let scene =
+        format!("[[hair]]\nstrands = \"curls.obj\"\n{HAIR}{floor}[self_contact]\nfriction = 0.3\n");
+    folder.write("scene.toml", &scene);
+    let output = toile(&folder, &["drape", "scene.toml", "--out", "rest"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    let whole = value(&folder, "rest/certificate.json", "steps");
+    let brief = ["drape", "scene.toml", "--out", "brief", "--minutes", "0.0005"];
+    let output = toile(&folder, &brief);
+    let told = said(&output);
+    assert_eq!(code(&output), 1, "{told}");
+    assert!(told.contains("--minutes gives it more") && told.contains("more time"), "{told}");
+    assert!(value(&folder, "brief/certificate.json", "steps") < whole);
+    assert!(folder.0.join("brief/equilibrium.obj").exists());
+    assert!(folder.0.join("brief/report.html").exists());
+}

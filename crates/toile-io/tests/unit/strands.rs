@@ -115,6 +115,7 @@ fn damage_is_told_in_words() {
     let text = |bytes: &[u8], format| parse_strands(bytes, format).unwrap_err().to_string();
     assert!(text(b"v 0 0 0\nl 1 7\n", StrandFormat::Obj).contains("`7` is no vertex"));
     assert!(text(b"v 0 nan 0\nv 1 1 1\n", StrandFormat::Obj).contains("not finite"));
+    assert!(text(b"v 0 1e300 0\nv 1 1 1\n", StrandFormat::Obj).contains("too far away"));
     let surface = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
     assert!(text(surface, StrandFormat::Obj).contains("a surface of 1 faces"));
     assert!(text(b"", StrandFormat::Obj).contains("no strand"));

@@ -3,7 +3,7 @@
 use toile_contact::{Collider, Shape};
 use toile_rod::{
     Assembly, AssemblySettings, Clamp, ClampMotion, Fibre, Growth, Loads, Mat3, Model,
-    NaturalCurvature, Rod, RodSpec, RodState, Section, SettleSettings, StaticSettings,
+    NaturalCurvature, Rod, RodError, RodSpec, RodState, Section, SettleSettings, StaticSettings,
     StepSettings, Vec3, equilibrium, hair_on_a_head, invert_fibre,
 };
 
@@ -150,4 +150,58 @@ fn a_fall_that_is_stopped_ends_there() {
     let far = |(a, b): (&Vec3, Vec3)| (a - b).norm();
     let moved = start.iter().zip(scene.points(7)).map(far).fold(0.0, f64::max);
     assert!(moved > 1e-5 && moved < 0.05, "{moved}");
+}
+
+/// Drawn upwards in a curl that gravity bends the other way: its nature curves against its shape, so sections would turn over about their own
+/// tangent, which has no inertia. Without damping inside that flung strands about, and elements turned a million times.
+#[test]
+fn strands_whose_nature_curves_the_other_way_come_to_rest() {
+    let soft = Section {
+        bending_stiffness: [8.0e-9; 2],
+        twisting_stiffness: 6.4e-9,
+        linear_density: 6.5e-6,
+    };
+    let strand = |side: f64| {
+        let frame = Mat3::from_columns(&[Vec3::z(), Vec3::y() * -side, Vec3::x() * side]);
+        let position = Vec3::new(0.01 * side, 0.0, 0.1);
+        let clamp = Clamp { position, frame };
+        let rod = Rod::new(Model::SuperClothoid, 12, 0.2, soft, clamp).unwrap();
+        let q: Vec<Vec3> = (0..rod.blocks()).map(|_| Vec3::new(1.0, -6.0, 1.0)).collect();
+        let rod = invert_fibre(&rod, &q, &Loads::weight(&soft, DOWN)).unwrap().rod;
+        let (state, motion) = (RodState::at_rest(q), ClampMotion::default());
+        Fibre { rod, state, motion, radius: 1e-4 }
+    };
+    let floor = Collider::fixed(Shape::plane(Vec3::zeros(), Vec3::z()).unwrap());
+    let floor = floor.with_friction(0.4).unwrap().with_gap(0.0).unwrap();
+    let fibres = vec![strand(1.0), strand(-1.0)];
+    // The nature of each curves against its shape somewhere.
+    for fibre in &fibres {
+        let against = |(k, n): (&Vec3, &Vec3)| k.x * n.x + k.y * n.y < 0.0;
+        assert!(fibre.state.q.iter().zip(&fibre.rod.rest()).any(against));
+    }
+    let mut scene = Assembly::new(fibres, vec![floor], settings()).unwrap();
+    let fastest = std::cell::Cell::new(0.0f64);
+    let settled = scene.settle(&SettleSettings::default(), &|_, speed| {
+        if speed.is_finite() {
+            fastest.set(fastest.get().max(speed));
+        }
+        true
+    });
+    let found = settled.unwrap();
+    assert!(found.certified, "{} after {} steps", found.reason, found.steps);
+    // What falls a fifth of a metre gets no faster.
+    assert!(fastest.get() < 3.0, "{} m/s", fastest.get());
+}
+
+/// A motion that gets out of hand is told: integrals over elements that turn a million times took hours and gigabytes.
+#[test]
+fn a_motion_out_of_hand_is_told() {
+    let mut fibre = standing(Model::SuperClothoid, 0.3);
+    fibre.state.rate[12] = Vec3::new(1.0e9, 0.0, 0.0);
+    fibre.rod = fibre.rod.clone().with_rest(&fibre.state.q).unwrap();
+    let mut scene = Assembly::new(vec![fibre], vec![], settings()).unwrap();
+    let clock = std::time::Instant::now();
+    let error = (0..50).find_map(|_| scene.step().err());
+    assert!(matches!(error, Some(RodError::Wild { fibre: 0, .. })), "{error:?}");
+    assert!(clock.elapsed().as_secs() < 10, "{:?}", clock.elapsed());
 }

@@ -32,7 +32,7 @@ pub struct ContactInversion {
 const MEANT: f64 = 0.1;
 
 /// Step with which a result is watched \[s\].
-const WATCH_STEP: f64 = 2e-3;
+pub(super) const WATCH_STEP: f64 = 2e-3;
 
 /// Time for which a drawing made as drawn may sag \[s\].
 pub(crate) const SAG_TIME: f64 = 0.2;

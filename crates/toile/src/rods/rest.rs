@@ -3,6 +3,7 @@
 use toile_io::{Axes, IntegratorName, Scene, Time};
 use toile_rod::{Assembly, RodError, SettleSettings, Settled};
 
+use super::contact::WATCH_STEP;
 use super::scene::{SceneFibres, scene_fibres};
 use super::{FibreProgress, RodSceneError};
 use crate::Start;
@@ -24,8 +25,8 @@ pub struct RodRest {
     pub drift: Option<f64>,
 }
 
-/// Step of the fall in which rods come to rest \[s\].
-const FALL_STEP: f64 = 2e-3;
+/// Step of the fall in which rods come to rest \[s\]: damped inside, they do not need shorter ones.
+const FALL_STEP: f64 = 5e-3;
 
 /// Lets the rods of a scene fall on its colliders (and each other, with `self_contact`) until they rest, finds the equilibrium there,
 /// and watches it for `drift` seconds. Elements are kept as they are given. Drawn rods and hair begin as drawn, with the nature that holds them there without
@@ -64,6 +65,8 @@ pub fn rest_rods(
     let mut settled = assembly.settle(settings, &falling).map_err(failed)?;
     settled.escapes += left;
     let watching = |part: f64| watch(FibreProgress::Watching { part });
+    // A motion is what short steps make of it.
+    assembly.settings.step.dt = WATCH_STEP;
     let drift =
         if drift > 0.0 { assembly.drift_watched(drift, &watching).map_err(failed)? } else { None };
     Ok(RodRest { names, axes: scene.own_axes(), notes, assembly, settled, drift })
