@@ -88,6 +88,7 @@ pub(crate) struct Exact {
     walls: Vec<Wall>,
     /// Part of the way to the target that the next step goes, too.
     drawn: f64,
+    /// What strains cost where the shape yields.
     strains: Strains,
     edges: Vec<(u32, u32)>,
     /// The target, or where the shape has yielded to; edge angles move.

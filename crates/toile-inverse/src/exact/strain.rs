@@ -26,8 +26,8 @@ const GAIN: f64 = 0.2;
 /// Part of what counts as balanced at which another correction is not worth it.
 const DEEPER: f64 = 1e-2;
 
-/// How the strain of an edge changes with unknowns of the saddle point.
-type Change = Vec<(usize, f64)>;
+/// How the strain of an edge changes with unknowns of the saddle point; not at all with those that stay.
+type Change = [(usize, f64); 12];
 
 /// What strains cost; nothing where the weight is zero.
 #[derive(Default)]
@@ -79,17 +79,16 @@ impl Exact {
         let (l, l_bar) = (d.norm(), d_bar.norm());
         let by_x = d * (self.length / (l * l_bar));
         let by_rest = d_bar * (-self.length * l / l_bar.powi(3));
-        let mut change = Change::with_capacity(12);
-        for (v, sign) in [(edge.0 as usize, -1.0), (edge.1 as usize, 1.0)] {
+        let mut change = Change::default();
+        let ends = [(edge.0 as usize, -1.0), (edge.1 as usize, 1.0)];
+        for (part, (v, sign)) in change.chunks_exact_mut(6).zip(ends) {
             let (x, rest, _) = self.kkt.at(v);
             let f = self.model.first_unknowns()[v];
             for k in 0..3 {
-                if self.moves(3, f + k) {
-                    change.push((x + k, sign * by_x[k]));
-                }
-                if !self.rest_held[v] {
-                    change.push((rest + k, sign * by_rest[k]));
-                }
+                let moves = if self.moves(3, f + k) { sign } else { 0.0 };
+                let rests = if self.rest_held[v] { 0.0 } else { sign };
+                part[k] = (x + k, moves * by_x[k]);
+                part[3 + k] = (rest + k, rests * by_rest[k]);
             }
         }
         change
@@ -97,7 +96,10 @@ impl Exact {
 
     /// Adds the price of strains to the saddle point, before it is factorised.
     pub(super) fn mind_strains(&mut self) {
-        self.strains.changes = self.edges.iter().map(|&e| self.change(e)).collect();
+        let mut changes = std::mem::take(&mut self.strains.changes);
+        changes.clear();
+        changes.extend(self.edges.iter().map(|&e| self.change(e)));
+        self.strains.changes = changes;
         for change in &self.strains.changes {
             self.kkt.square(change, self.strains.weight);
         }
