@@ -73,6 +73,7 @@ fn sheet(n: usize, standing: bool, normals: NormalRule) -> Result<(Model, ShellN
         areal_density: 0.2,
         pins: vec![((n - 1) * n) as u32, (n * n - 1) as u32],
         seams: Vec::new(),
+        damping: 0.0,
     };
     let mut builder = ModelBuilder::new();
     let nodes = shell.add_to(&mut builder, Vec3::new(0.0, 0.0, -GRAVITY))?;

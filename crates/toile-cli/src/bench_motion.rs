@@ -36,6 +36,7 @@ fn model(
         areal_density: AREAL_DENSITY,
         pins,
         seams: Vec::new(),
+        damping: 0.0,
     };
     let mut builder = ModelBuilder::new();
     shell.add_to(&mut builder, gravity)?;

@@ -115,6 +115,7 @@ fn scene(
         areal_density: if sheets == 1 { 3.0 } else { 1.5 },
         pins: Vec::new(),
         seams: Vec::new(),
+        damping: 0.0,
     };
     let mut builder = ModelBuilder::new();
     shell.add_to(&mut builder, -GRAVITY * Vec3::z())?;

@@ -38,8 +38,11 @@ impl StencilEnergy<3> for Anchor {
         (x - self.point) * self.stiffness
     }
 
-    fn hessian(&self, _: &Vector<3>, (): &(), _: Curvature) -> Matrix<3, 3> {
-        Matrix::identity() * self.stiffness
+    fn hessian(&self, _: &Vector<3>, (): &(), curvature: Curvature) -> Matrix<3, 3> {
+        match curvature {
+            Curvature::Material => Matrix::zeros(),
+            _ => Matrix::identity() * self.stiffness,
+        }
     }
 
     fn mixed_hessian(&self, _: &Vector<3>, _: &Vector<3>) -> Matrix<3, 3> {

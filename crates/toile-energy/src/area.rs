@@ -78,7 +78,7 @@ impl StencilEnergy<9> for AreaStretch {
         let law = g * g.transpose() * (self.stiffness / a_bar);
         match curvature {
             Curvature::Exact => law + area_hessian(x) * (self.stiffness * (area(x) / a_bar - 1.0)),
-            Curvature::Positive => law,
+            Curvature::Positive | Curvature::Material => law,
         }
     }
 

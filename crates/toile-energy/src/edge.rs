@@ -51,10 +51,12 @@ impl StencilEnergy<6> for EdgeStretch {
     fn hessian(&self, x: &Vector<6>, l_bar: &f64, curvature: Curvature) -> Matrix<6, 6> {
         let (l, t) = ends(x);
         let along = t * t.transpose();
-        let mut across = (l - l_bar) / (l_bar * l);
-        if curvature == Curvature::Positive {
-            across = across.max(0.0);
-        }
+        let stress = (l - l_bar) / (l_bar * l);
+        let across = match curvature {
+            Curvature::Exact => stress,
+            Curvature::Positive => stress.max(0.0),
+            Curvature::Material => 0.0,
+        };
         opposed(&((along / *l_bar + (Matrix::identity() - along) * across) * self.stiffness))
     }
 

@@ -113,7 +113,7 @@ impl StencilEnergy<12> for HingeBend {
         let law = g * g.transpose() * k;
         match curvature {
             Curvature::Exact => law + hinge.hessian() * (k * fold(hinge.angle() - rest.theta_bar)),
-            Curvature::Positive => law,
+            Curvature::Positive | Curvature::Material => law,
         }
     }
 

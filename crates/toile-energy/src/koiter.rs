@@ -275,7 +275,7 @@ impl KoiterFace {
         let mut tangent = rest.membrane;
         if self.membrane == Membrane::NeoHookean {
             let mut exact = self.neo_hookean_tangent(&f.metric(), rest);
-            if curvature == Curvature::Positive {
+            if curvature != Curvature::Exact {
                 let mut eigen = exact.symmetric_eigen();
                 eigen.eigenvalues.apply(|v| *v = v.max(0.0));
                 exact = eigen.recompose();

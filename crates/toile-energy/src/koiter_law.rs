@@ -94,15 +94,18 @@ impl<T: Lanes> KoiterRest<T> {
         curvature: Curvature,
         out: &mut (impl Entries<T> + ?Sized),
     ) {
-        let two = s[0].like(2.0);
-        let exact = curvature == Curvature::Exact;
+        let (two, zero) = (s[0].like(2.0), s[0].like(0.0));
         let geometric = [two * s[0], s[1], two * s[2]];
         let derivatives = FormDerivatives {
             metric_tangent: tangent,
-            metric_geometric: if exact { geometric } else { positive_part(geometric) },
+            metric_geometric: match curvature {
+                Curvature::Exact => geometric,
+                Curvature::Positive => positive_part(geometric),
+                Curvature::Material => [zero; 3],
+            },
             curvature_gradient: moment,
             curvature_tangent: self.bending,
-            curvature_second_order: exact,
+            curvature_second_order: curvature == Curvature::Exact,
         };
         f.hessian_into::<N>(&derivatives, out);
     }

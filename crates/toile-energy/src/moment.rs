@@ -85,7 +85,7 @@ impl StencilEnergy<10> for EdgeMoment {
     fn hessian(&self, x: &Vector<10>, length: &f64, curvature: Curvature) -> Matrix<10, 10> {
         match curvature {
             Curvature::Exact => hessian_of(&AtRest(self, *length), x),
-            Curvature::Positive => Matrix::zeros(),
+            Curvature::Positive | Curvature::Material => Matrix::zeros(),
         }
     }
 

@@ -174,7 +174,7 @@ impl StencilEnergy<18> for SeamBend {
                 let bent = k * fold(hinge.angle() - rest.theta_bar);
                 law + self.spread_hessian(&(hinge.hessian() * bent))
             }
-            Curvature::Positive => law,
+            Curvature::Positive | Curvature::Material => law,
         }
     }
 

@@ -13,6 +13,10 @@ pub enum Curvature {
     /// A nearby positive semi-definite matrix, in closed form: the part of the Hessian that comes
     /// from the law, and of the geometric part only what tension contributes.
     Positive,
+    /// What the law alone makes of strains that change: Jᵀ C J with the strains' derivatives J and a positive semi-definite C. Motions that
+    /// strain nothing, turns among them, meet no resistance whatever the stress; supports and threads, which have no strain, none at all. What
+    /// internal damping is made of.
+    Material,
 }
 
 /// [`LANES`] stencils to be worked on together.
@@ -196,6 +200,18 @@ pub fn check_derivatives<const N: usize, E: StencilEnergy<N>>(
     let least = least_eigenvalue(&positive);
     assert!(least >= -1e-10 * positive.amax(), "positive curvature has eigenvalue {least:e}");
 
+    let material = energy.hessian(x, &rest, Curvature::Material);
+    let least = least_eigenvalue(&material);
+    assert!(least >= -1e-10 * material.amax(), "material curvature has eigenvalue {least:e}");
+    for axis in 0..3 {
+        let turn = turning::<N, E>(x, axis);
+        let resisted = (material * turn).amax();
+        assert!(
+            resisted <= 1e-10 * material.amax() * turn.amax(),
+            "material curvature resists a turn by {resisted:e}"
+        );
+    }
+
     // ∂²E/∂x∂x̄ column by column: one dual direction in x̄ inside the gradient's dual numbers.
     let mut mixed = Matrix::<N, N>::zeros();
     for j in 0..N {
@@ -251,6 +267,21 @@ pub fn check_material<const N: usize, const P: usize, E: MaterialEnergy<N, P>>(
         expected.set_column(k, &slope);
     }
     assert_close("material", &energy.material_hessian(x, x_bar), &expected, 1e-10);
+}
+
+/// Velocities of the coordinates when everything turns about an axis through the origin; angles stay.
+fn turning<const N: usize, E: StencilEnergy<N>>(x: &Vector<N>, axis: usize) -> Vector<N> {
+    let mut turn = Vector::<N>::zeros();
+    let mut at = 0;
+    for &size in E::NODES {
+        if size == 3 {
+            let (next, last) = ((axis + 1) % 3, (axis + 2) % 3);
+            turn[at + next] = -x[at + last];
+            turn[at + last] = x[at + next];
+        }
+        at += size as usize;
+    }
+    turn
 }
 
 fn least_eigenvalue<const N: usize>(m: &Matrix<N, N>) -> f64 {

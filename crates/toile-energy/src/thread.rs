@@ -61,8 +61,11 @@ impl StencilEnergy<9> for Thread {
         gradient
     }
 
-    fn hessian(&self, _: &Vector<9>, (): &(), _: Curvature) -> Matrix<9, 9> {
+    fn hessian(&self, _: &Vector<9>, (): &(), curvature: Curvature) -> Matrix<9, 9> {
         let mut hessian = Matrix::<9, 9>::zeros();
+        if curvature == Curvature::Material {
+            return hessian;
+        }
         for (a, wa) in self.weights().iter().enumerate() {
             for (b, wb) in self.weights().iter().enumerate() {
                 for k in 0..3 {

@@ -76,8 +76,11 @@ impl StencilEnergy<12> for Tie {
         gradient
     }
 
-    fn hessian(&self, _: &Vector<12>, (): &(), _: Curvature) -> Matrix<12, 12> {
+    fn hessian(&self, _: &Vector<12>, (): &(), curvature: Curvature) -> Matrix<12, 12> {
         let mut hessian = Matrix::<12, 12>::zeros();
+        if curvature == Curvature::Material {
+            return hessian;
+        }
         for (a, wa) in self.weights.iter().enumerate() {
             for (b, wb) in self.weights.iter().enumerate() {
                 let block = self.stiffness * (wa * wb);

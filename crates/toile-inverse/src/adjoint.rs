@@ -117,6 +117,7 @@ mod tests {
             areal_density: 0.4,
             pins: vec![0, 1, 4],
             seams: Vec::new(),
+            damping: 0.0,
         }
     }
 

@@ -131,6 +131,7 @@ pub(crate) fn made_of(
             areal_density,
             pins: vec![],
             seams: Vec::new(),
+            damping: 0.0,
         }],
         gravity: Vec3::new(0.0, 0.0, -9.81),
         colliders,

@@ -154,6 +154,7 @@ pub fn load_shell(scene: &Scene, index: usize) -> Result<LoadedShell, SceneError
         areal_density: shell.areal_density,
         pins,
         seams,
+        damping: shell.damping.unwrap_or(0.0),
     };
     let table = table.clone();
     Ok(LoadedShell { name, shell, table, mesh, axes, notes, mended, origin, image })

@@ -179,6 +179,9 @@ impl Checker<'_> {
         if let Some(scale) = shell.scale {
             self.positive(&key("scale"), scale, "m", "0.01 for files in centimetres");
         }
+        if let Some(damping) = shell.damping {
+            self.not_negative(&key("damping"), damping, "s");
+        }
         match &shell.mesh {
             MeshSource::File(path) if path.is_empty() => {
                 self.report(&key("mesh"), "`mesh` is empty", "name a file or use { generate = … }");

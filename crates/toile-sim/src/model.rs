@@ -27,6 +27,7 @@ pub struct ModelBuilder {
     fixed: Vec<[bool; 3]>,
     groups: Vec<Box<dyn Stencils>>,
     roles: Vec<Role>,
+    damping: Vec<f64>,
     ordering: Option<Ordering>,
 }
 
@@ -99,7 +100,19 @@ impl ModelBuilder {
         if !energies.is_empty() {
             self.groups.push(Box::new(Group::<E, N, K>::new(energies, nodes)));
             self.roles.push(role);
+            self.damping.push(0.0);
         }
+    }
+
+    /// How many groups of stencils there are so far.
+    pub fn groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Gives the groups from number `since` on an internal damping: their stresses gain so many seconds of the rate at which they change
+    /// (Kelvin and Voigt). See [`Model::viscosity`].
+    pub fn damp(&mut self, since: usize, seconds: f64) {
+        self.damping[since..].fill(seconds);
     }
 
     /// Chooses the elimination order; by default the solver decides by size.
@@ -152,6 +165,7 @@ impl ModelBuilder {
             assembly,
             groups: self.groups,
             roles: self.roles,
+            damping: self.damping,
             start: State::new(start),
             rest: State::new(rest),
             masses,
@@ -174,6 +188,8 @@ pub struct Model {
     assembly: Assembly,
     groups: Vec<Box<dyn Stencils>>,
     roles: Vec<Role>,
+    /// Of each group \[s\].
+    damping: Vec<f64>,
     start: State,
     rest: State,
     masses: Vec<f64>,
@@ -410,6 +426,23 @@ impl Model {
     ) {
         let (scales, fixed) = (self.scales(), &self.fixed);
         self.assembly.hessian(&self.groups, &scales, state, before, curvature, fixed, values);
+    }
+
+    /// Whether the material resists being strained fast.
+    pub fn is_viscous(&self) -> bool {
+        self.damping.iter().any(|d| *d > 0.0)
+    }
+
+    /// Internal damping: the matrix C of the viscous forces −C ẋ \[N·s/m\], in the values of [`Model::pattern`]. Each material contributes
+    /// its time of damping times its stiffness against strain, so C is positive semi-definite and does not resist rigid motions. Fixed unknowns
+    /// have no rows.
+    pub fn viscosity(&self, state: &State, values: &mut [f64]) {
+        let (fixed, pattern) = (&self.fixed, &self.assembly.pattern);
+        let material = Curvature::Material;
+        self.assembly.hessian(&self.groups, &self.damping, state, None, material, fixed, values);
+        for (unknown, _) in fixed.iter().enumerate().filter(|(_, fixed)| **fixed) {
+            values[pattern.col_ptr[unknown]] = 0.0;
+        }
     }
 
     /// Where the entries of ∂²E/∂x∂x̄ are: one column per rest coordinate.

@@ -110,6 +110,8 @@ pub struct Shell {
     pub pins: Vec<u32>,
     /// What sews panels together.
     pub seams: Vec<Stitch>,
+    /// Internal damping \[s\]: stresses gain so many seconds of the rate at which they change.
+    pub damping: f64,
 }
 
 /// Nodes of a shell in a model.
@@ -152,6 +154,7 @@ impl Shell {
         let vertex_nodes: Vec<[u32; 3]> = faces.iter().map(|f| f.map(|v| base + v)).collect();
         let weight = Gravity { areal_density: self.areal_density, acceleration: gravity };
         builder.add::<_, 9, 3>(Role::Load, vec![weight; faces.len()], vertex_nodes.clone());
+        let elastic = builder.groups();
 
         let clamped: Vec<bool> =
             faces.iter().map(|f| f.iter().all(|&v| pinned[v as usize])).collect();
@@ -209,6 +212,7 @@ impl Shell {
             let nodes = tip_nodes.iter().map(|n| n.map(|v| base + v)).collect();
             builder.add::<_, 15, 5>(Role::Elastic, tips, nodes);
         }
+        builder.damp(elastic, self.damping);
         Ok(ShellNodes { vertices: base, angles })
     }
 
@@ -322,6 +326,13 @@ impl Shell {
                 what: "areal_density",
                 value: self.areal_density,
                 must: "zero or a positive number",
+            });
+        }
+        if !(self.damping >= 0.0 && self.damping.is_finite()) {
+            return Err(SimError::BadParameter {
+                what: "damping",
+                value: self.damping,
+                must: "zero or a positive number of seconds",
             });
         }
         let sewn = self.seams.iter().flat_map(|s| [s.vertex, s.edge[0], s.edge[1]]);

@@ -86,7 +86,7 @@ class Shell:
     """A thin elastic surface. ``mesh`` is the start for drape and simulate, the target for invert.
 
     ``rest`` is an array (n, 3) over the same faces, a file, "uv", or the mesh itself by default. ``pins`` are vertex
-    numbers, or a table with ``vertices``, ``box`` or ``group``.
+    numbers, or a table with ``vertices``, ``box`` or ``group``. ``damping`` [s] is that inside the material, in motion.
     """
 
     mesh: Mesh
@@ -97,6 +97,7 @@ class Shell:
     pins: Sequence[int] | ArrayLike | Mapping[str, Any] | None = None
     scale: float | None = None
     velocity: Sequence[float] | None = None
+    damping: float | None = None
 
 
 @dataclass
@@ -276,6 +277,7 @@ class Scene:
             "material": _table(shell.material),
             "scale": _table(shell.scale),
             "velocity": _table(shell.velocity),
+            "damping": _table(shell.damping),
         }
         if isinstance(shell.rest, (str, os.PathLike)):
             table["rest"] = os.fspath(shell.rest)

@@ -111,7 +111,8 @@ pub(crate) struct BatchArgs {
 }
 
 const SIMULATE_HELP: &str = "\
-The scene needs a table [time] (step, duration; also frame, integrator, damping, newton_steps) and has
+The scene needs a table [time] (step, duration; also frame, integrator, damping by still air [1/s],
+newton_steps); a [[shell]] may have a velocity and a damping inside its material [s]. It has
 [[collider]] tables (mesh, plane, sphere, cylinder, capsule, cone, box, torus; friction, gap, motion) and
 [self_contact] (friction, thickness) as wanted.
 

@@ -46,6 +46,12 @@ pub(super) fn findings(shell: &Shell, loaded: &LoadedShell, g: f64, report: &mut
         ));
         return;
     }
+    if let Some(damping) = shell.damping.filter(|d| *d > 1.0) {
+        report.warning(format!(
+            "a damping of {damping} s lets the cloth follow loads as slowly as dough; it is given in seconds, \
+             cloth has some thousandths"
+        ));
+    }
     let weight = shell.areal_density * g;
     if !(weight > 0.0 && length > 0.0) {
         return;

@@ -60,7 +60,7 @@ impl StencilEnergy<12> for FlatHinge {
         let law = g * g.transpose() * k;
         match curvature {
             Curvature::Exact => law + hinge.hessian() * (k * hinge.angle()),
-            Curvature::Positive => law,
+            Curvature::Positive | Curvature::Material => law,
         }
     }
 

@@ -17,6 +17,7 @@ fn shell(mesh: &TriMesh, pins: Vec<u32>, material: ShellMaterial, density: f64) 
         areal_density: density,
         pins,
         seams: Vec::new(),
+        damping: 0.0,
     }
 }
 

@@ -44,6 +44,7 @@ fn bitriangle_is_flat_again_because_its_mass_follows_the_rest_shape() {
         areal_density: 0.5,
         pins: vec![0, 1, 2],
         seams: Vec::new(),
+        damping: 0.0,
     };
     let mut start = shell.clone();
     start.positions[3].z = -0.3;
@@ -67,6 +68,7 @@ fn hanging_sheet_is_flat_again() {
         areal_density: 0.25,
         pins: corners.to_vec(),
         seams: Vec::new(),
+        damping: 0.0,
     };
     let mut start = shell.clone();
     for p in &mut start.positions {
@@ -97,6 +99,7 @@ fn a_strip_that_is_too_soft_is_answered_with_the_nearest_equilibrium_and_a_diagn
         areal_density: 0.2,
         pins: pins.clone(),
         seams: Vec::new(),
+        damping: 0.0,
     };
     let stiff = inverse(&shell(2e-2), mesh.positions.clone());
     assert!(stiff.certificate.certified, "{}", stiff.certificate.reason);

@@ -19,6 +19,7 @@ fn layered(vertices: usize, apart: f64) -> Garment {
         areal_density: 0.15,
         pins: Vec::new(),
         seams: Vec::new(),
+        damping: 0.0,
     };
     Garment {
         shells: vec![shell],
@@ -69,6 +70,7 @@ fn layers_that_cross_and_cannot_be_parted_are_not_certified() {
         areal_density: 0.15,
         pins,
         seams: Vec::new(),
+        damping: 0.0,
     };
     let mut garment = Garment {
         shells: vec![shell],

@@ -18,6 +18,7 @@ fn skirt_of_panels(fineness: usize) -> Garment {
         areal_density: 0.1,
         pins: Vec::new(),
         seams: skirt.stitches,
+        damping: 0.0,
     };
     Garment {
         shells: vec![shell],
@@ -92,6 +93,7 @@ fn what_is_sewn_to_a_chord_on_a_round_body_lies_as_deep_as_the_chord() {
         areal_density: 0.1,
         pins: Vec::new(),
         seams: fine.iter().enumerate().map(stitch).collect(),
+        damping: 0.0,
     };
     let log = Shape::cylinder(Vec3::zeros(), Vec3::y(), RADIUS, None).unwrap();
     let garment = Garment {

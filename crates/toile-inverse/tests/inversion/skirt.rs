@@ -287,6 +287,7 @@ fn on_a_slope(angle: f64, friction: f64) -> Garment {
             areal_density: 0.05,
             pins: vec![],
             seams: Vec::new(),
+            damping: 0.0,
         }],
         gravity: Vec3::new(0.0, 0.0, -9.81),
         colliders: vec![slope],
@@ -328,6 +329,7 @@ fn a_layer_on_a_layer_is_held() {
         areal_density: 0.2,
         pins: Vec::new(),
         seams: Vec::new(),
+        damping: 0.0,
     };
     let garment = |upper: f64| Garment {
         shells: vec![shell(sheet(5, 0.3, 1e-3)), shell(sheet(4, 0.2, upper))],

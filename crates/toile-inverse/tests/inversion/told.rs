@@ -47,6 +47,7 @@ fn contacts_from_above_carry_nothing_with_any_friction() {
             areal_density: 0.2,
             pins: Vec::new(),
             seams: Vec::new(),
+            damping: 0.0,
         }],
         gravity: Vec3::new(0.0, 0.0, -9.81),
         colliders: vec![

@@ -36,7 +36,7 @@ impl<S: ContactSource> Simulator<S> {
     }
 
     /// Work of colliders on vertices that went with them \[J\]: what inertia asks for there, less what the cloth and its load give, along the way.
-    fn carrying_work(&self, from: &Moving, after: &Moving, dt: f64, carried: &[usize]) -> f64 {
+    fn carrying_work(&mut self, from: &Moving, after: &Moving, dt: f64, carried: &[usize]) -> f64 {
         if carried.is_empty() {
             return 0.0;
         }

@@ -53,6 +53,8 @@ pub(crate) struct Stage {
     pub(crate) velocity: Vec<f64>,
     /// p, impulse known beforehand \[N·s\].
     pub(crate) impulse: Vec<f64>,
+    /// Whether it belongs to a scheme of second order: then q̂ + τ v̂ is where it ends but for the square of the step.
+    pub(crate) second_order: bool,
 }
 
 /// The state between steps.
@@ -72,6 +74,7 @@ impl Stage {
             base: from.position.clone(),
             velocity: from.velocity.clone(),
             impulse: vec![0.0; from.velocity.len()],
+            second_order: false,
         }
     }
 
@@ -89,13 +92,21 @@ impl Stage {
         let velocity =
             from.velocity.iter().zip(&before.velocity).map(|(v, w)| (4.0 * v - w) / 3.0).collect();
         let impulse = vec![0.0; from.velocity.len()];
-        Self { tau: 2.0 / 3.0 * h, time: from.time + h, base, velocity, impulse }
+        Self {
+            tau: 2.0 / 3.0 * h,
+            time: from.time + h,
+            base,
+            velocity,
+            impulse,
+            second_order: true,
+        }
     }
 
     /// Trapezoidal rule over 2τ; `force` is the smooth force at the start \[N\].
     pub(crate) fn trapezoid(from: &Moving, force: &[f64], tau: f64) -> Self {
         let mut stage = Self::euler(from, tau);
         stage.time = from.time + 2.0 * tau;
+        stage.second_order = true;
         from.position.advanced_into(&from.velocity, tau, &mut stage.base);
         for (p, f) in stage.impulse.iter_mut().zip(force) {
             *p = tau * f;
@@ -114,13 +125,14 @@ impl Stage {
         let velocity =
             from.velocity.iter().zip(&middle.velocity).map(|(v, w)| v + weight * (w - v)).collect();
         let impulse = vec![0.0; from.velocity.len()];
-        Self { tau: ALPHA * h, time: from.time + h, base, velocity, impulse }
+        Self { tau: ALPHA * h, time: from.time + h, base, velocity, impulse, second_order: true }
     }
 
     /// Second stage of SDIRK2 after `middle`, reached at αh; `force` is the smooth force there \[N\].
     pub(crate) fn sdirk2(from: &Moving, middle: &Moving, force: &[f64], h: f64) -> Self {
         let mut stage = Self::euler(from, ALPHA * h);
         stage.time = from.time + h;
+        stage.second_order = true;
         let weight = (1.0 - ALPHA) * h;
         from.position.advanced_into(&middle.velocity, weight, &mut stage.base);
         for (p, f) in stage.impulse.iter_mut().zip(force) {

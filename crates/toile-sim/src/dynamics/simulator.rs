@@ -386,11 +386,18 @@ impl<S: ContactSource> Simulator<S> {
     }
 
     /// Elastic, load and damping forces \[N\].
-    pub(super) fn smooth_force(&self, at: &Moving) -> Vec<f64> {
+    pub(super) fn smooth_force(&mut self, at: &Moving) -> Vec<f64> {
         let mut force = vec![0.0; self.model.len()];
         self.model.gradient(&at.position, &mut force);
         for i in 0..force.len() {
             force[i] = -force[i] - self.damping.mass * self.model.masses()[i] * at.velocity[i];
+        }
+        if self.model.is_viscous() {
+            let mut slowed = vec![0.0; force.len()];
+            let matrix = &mut self.work.viscosity;
+            self.model.viscosity(&at.position, matrix);
+            self.model.pattern().multiply(matrix, &at.velocity, &mut slowed);
+            force.iter_mut().zip(&slowed).for_each(|(f, s)| *f -= s);
         }
         force
     }

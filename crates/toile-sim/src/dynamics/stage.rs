@@ -89,7 +89,10 @@ pub(crate) struct Workspace {
     pub(super) previous: State,
     /// Inertia and elasticity: what contacts must carry \[N\].
     pub(super) balance: Vec<f64>,
-    /// Elastic energy and that of the loads at the same place \[J\].
+    /// The matrix C of internal damping, as it is through the stage, and C δ; empty where nothing is viscous.
+    pub(super) viscosity: Vec<f64>,
+    pub(super) slowed: Vec<f64>,
+    /// Elastic energy and that of the loads at the same place, and half of what internal damping has taken on the way \[J\].
     pub(super) energy: f64,
     /// What of it no contact carries \[N\].
     pub(super) residual: Vec<f64>,
@@ -126,6 +129,12 @@ impl Workspace {
             state: State::new(vec![0.0; n]),
             previous: State::new(vec![0.0; n]),
             balance: vec![0.0; n],
+            viscosity: if model.is_viscous() {
+                vec![0.0; model.pattern().nnz()]
+            } else {
+                Vec::new()
+            },
+            slowed: if model.is_viscous() { vec![0.0; n] } else { Vec::new() },
             energy: 0.0,
             residual: vec![0.0; n],
             step: vec![0.0; n],
@@ -205,7 +214,36 @@ impl StageProblem<'_> {
             let damped = (v - stage.velocity[i]) + tau * self.damping.mass * v;
             work.balance[i] += (masses[i] * damped - stage.impulse[i]) / tau;
         }
+        if self.model.is_viscous() {
+            model.pattern().multiply(&work.viscosity, delta, &mut work.slowed);
+            for ((b, s), d) in work.balance.iter_mut().zip(&work.slowed).zip(delta) {
+                *b += s / tau;
+                work.energy += 0.5 * s * d / tau;
+            }
+        }
         self.model.clear_fixed(&mut work.balance);
+        work.timings.assembly += clock.elapsed();
+    }
+
+    /// Prepares internal damping for the stage.
+    ///
+    /// Its matrix is that of one state throughout: what strains the cloth as it is, resisted by velocities along the stage, so the stage has a
+    /// potential and loses energy whatever it does. That state is where the stage begins or, for a scheme of second order, where it
+    /// would end if nothing changed the velocity, which is off by the square of the step only.
+    fn begin_damping(&self, work: &mut Workspace) {
+        if !self.model.is_viscous() {
+            return;
+        }
+        let clock = Instant::now();
+        let base = &self.stage.base;
+        if self.stage.second_order {
+            base.advanced_into(&self.stage.velocity, self.stage.tau, &mut work.state);
+            self.model.viscosity(&work.state, &mut work.viscosity);
+        }
+        // What would end in a face without area says nothing.
+        if !self.stage.second_order || work.viscosity.iter().any(|v| !v.is_finite()) {
+            self.model.viscosity(base, &mut work.viscosity);
+        }
         work.timings.assembly += clock.elapsed();
     }
 
@@ -289,6 +327,7 @@ impl StageProblem<'_> {
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<StageReport, SimError> {
         let mut report = StageReport { complete: Row::any_shared(rows), ..StageReport::default() };
+        self.begin_damping(work);
         if !report.complete {
             self.prepare(system, work, rows);
         }
@@ -439,6 +478,9 @@ impl StageProblem<'_> {
         // A first guess turns edges as a step does, from where the stage began.
         let before = if moved { &work.previous } else { &self.stage.base };
         self.model.secant_hessian(&work.state, before, curvature, &mut system.elastic);
+        for (e, c) in system.elastic.iter_mut().zip(&work.viscosity) {
+            *e += c / self.stage.tau;
+        }
         work.timings.assembly += clock.elapsed();
     }
 

@@ -414,6 +414,7 @@ mod tests {
             areal_density: 0.2,
             pins: vec![0],
             seams: Vec::new(),
+            damping: 0.0,
         };
         let mut builder = ModelBuilder::new();
         shell.add_to(&mut builder, Vec3::new(0.0, 0.0, -9.81)).unwrap();

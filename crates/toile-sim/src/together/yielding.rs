@@ -22,11 +22,13 @@ const PROXIMAL: f64 = 1e-3;
 /// A factorised matrix of a cloth, kept from step to step.
 pub(crate) struct Yielding {
     system: System,
+    /// The matrix of internal damping; empty where nothing is viscous.
+    viscosity: Vec<f64>,
 }
 
 impl Yielding {
     pub(crate) fn new(model: &Model) -> Result<Self, SimError> {
-        Ok(Self { system: System::new(model)? })
+        Ok(Self { system: System::new(model)?, viscosity: Vec::new() })
     }
 
     /// Changes of velocity at each place (row after row) by an impulse at each, in a step of length h from where the cloth is; what its
@@ -61,6 +63,13 @@ impl Yielding {
         let mut outcome = Ok(());
         for (curvature, shift) in tries {
             model.hessian(state, curvature, &mut system.elastic);
+            if model.is_viscous() {
+                self.viscosity.resize(system.elastic.len(), 0.0);
+                model.viscosity(state, &mut self.viscosity);
+                for (e, c) in system.elastic.iter_mut().zip(&self.viscosity) {
+                    *e += c / h;
+                }
+            }
             system.assemble(model, |i| model.masses()[i] * rate * (1.0 + shift), LEFT_OUT)?;
             outcome = factorize(system, model, &rows, held);
             if outcome.is_ok() {

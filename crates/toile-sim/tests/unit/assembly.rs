@@ -37,6 +37,7 @@ fn one_vertex_in_several_places_of_a_stencil_counts_in_all() {
                 areal_density: 0.1,
                 pins,
                 seams: Vec::new(),
+                damping: 0.0,
             };
             let mut builder = ModelBuilder::new();
             shell.add_to(&mut builder, Vec3::new(0.0, 0.0, -9.81)).unwrap();
@@ -88,6 +89,7 @@ fn the_energy_beside_the_gradient_counts_every_stencil_once() {
             areal_density: 0.1,
             pins: vec![0],
             seams: Vec::new(),
+            damping: 0.0,
         };
         let mut builder = ModelBuilder::new();
         shell.add_to(&mut builder, Vec3::new(0.0, 0.0, -9.81)).unwrap();

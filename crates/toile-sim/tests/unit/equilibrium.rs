@@ -33,6 +33,7 @@ fn model(
         areal_density: 0.2,
         pins,
         seams: Vec::new(),
+        damping: 0.0,
     };
     let mut builder = ModelBuilder::new();
     let nodes = shell.add_to(&mut builder, DOWN).unwrap();
@@ -208,6 +209,7 @@ fn two_pieces_hang_as_each_would_alone() {
             areal_density: 0.2,
             pins: clamp.clone(),
             seams: Vec::new(),
+            damping: 0.0,
         };
         nodes.push(shell.add_to(&mut builder, DOWN).unwrap());
     }

@@ -25,6 +25,7 @@ fn shell(mesh: &TriMesh) -> Shell {
         areal_density: 0.2,
         pins: vec![],
         seams: Vec::new(),
+        damping: 0.0,
     }
 }
 

@@ -8,6 +8,7 @@ use toile_sim::{Model, ModelBuilder, Shell, ShellMaterial, SimError, State};
 
 mod assembly;
 mod continuation;
+mod damping;
 mod dynamics;
 mod equilibrium;
 mod frictional;

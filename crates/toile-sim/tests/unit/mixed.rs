@@ -19,6 +19,7 @@ fn model(material: ShellMaterial, clamp: Vec<u32>) -> Model {
         areal_density: 0.3,
         pins: clamp,
         seams: Vec::new(),
+        damping: 0.0,
     };
     let mut builder = ModelBuilder::new();
     shell.add_to(&mut builder, Vec3::new(0.0, 1.0, -9.81)).unwrap();

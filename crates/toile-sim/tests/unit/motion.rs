@@ -34,6 +34,7 @@ fn sheet_of(mesh: &TriMesh, pins: Vec<u32>, gravity: Vec3, of: [f64; 3]) -> Mode
         areal_density,
         pins,
         seams: Vec::new(),
+        damping: 0.0,
     };
     let mut builder = ModelBuilder::new();
     shell.add_to(&mut builder, gravity).unwrap();

@@ -163,6 +163,7 @@ fn cloth_bends_across_a_seam_as_if_it_were_one_piece() {
             areal_density: 0.2,
             pins: clamp,
             seams,
+            damping: 0.0,
         };
         let hung = hung(&shell);
         -hung[tip.unwrap()].z
@@ -229,6 +230,7 @@ fn cloth_bends_at_the_tip_of_a_dart_as_if_it_were_one_piece() {
             material: ShellMaterial::isotropic(1e5, 0.3, 2e-3),
             areal_density: 0.2,
             seams,
+            damping: 0.0,
         };
         let hung = hung(&shell);
         -hung.iter().map(|p| p.z).fold(f64::MAX, f64::min)

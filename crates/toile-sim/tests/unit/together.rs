@@ -48,6 +48,7 @@ fn cloth_with(
         areal_density: DENSITY,
         pins,
         seams: Vec::new(),
+        damping: 0.0,
     };
     let mut builder = ModelBuilder::new();
     shell.add_to(&mut builder, gravity).unwrap();

@@ -77,6 +77,7 @@ impl Cloth<'_> {
             areal_density,
             pins: self.pins,
             seams: Vec::new(),
+            damping: 0.0,
         };
         let mut builder = ModelBuilder::new();
         let nodes = shell.add_to(&mut builder, gravity)?;

@@ -246,6 +246,7 @@ impl Clamped {
             areal_density: strip.density * strip.thickness,
             pins,
             seams: Vec::new(),
+            damping: 0.0,
         };
         let mut builder = ModelBuilder::new();
         let nodes = shell.add_to(&mut builder, Vec3::zeros())?;

@@ -69,6 +69,7 @@ impl ClampedStrip {
         Shell {
             pins: pins.collect(),
             seams: Vec::new(),
+            damping: 0.0,
             topology: mesh.topology,
             rest_positions: mesh.positions.clone(),
             positions: mesh.positions,

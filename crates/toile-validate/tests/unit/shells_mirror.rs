@@ -94,6 +94,7 @@ fn half_a_shell_with_its_image_is_the_whole() {
             areal_density: 1.0,
             pins: vec![],
             seams: Vec::new(),
+            damping: 0.0,
         };
         let nodes = shell.add_to(&mut builder, Vec3::zeros()).unwrap();
         let all = energy(&builder.build().unwrap(), &nodes, &join(&bent));

@@ -18,6 +18,7 @@ fn shell(topology: Topology, positions: Vec<Vec3>, material: ShellMaterial) -> S
         areal_density: 0.2,
         pins: Vec::new(),
         seams: Vec::new(),
+        damping: 0.0,
     }
 }
 
