@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use toile::inverse::gallery::{cotton, table, with};
+use toile::inverse::gallery::{Piece, cotton, table, with};
 use toile::inverse::reference::{ReferenceSettings, invert_by_reference};
 use toile::inverse::{InverseSettings, InverseStep, Inversion, invert};
 
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure>
         );
     }
     let mut all = true;
-    for mut piece in table()? {
+    for mut piece in wanted(args)? {
         if args.cotton {
             piece.garment = with(piece.garment, cotton(500.0, 5e-5), 0.15);
             piece.minutes = None;
@@ -85,6 +85,20 @@ pub(crate) fn run(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure>
     Ok(if all { Outcome::Good } else { Outcome::Doubtful })
 }
 
+/// The garments of the table that `--only` lets through.
+fn wanted(args: &BenchArgs) -> Result<Vec<Piece>, Failure> {
+    let mut pieces = table()?;
+    if let Some(only) = &args.only {
+        let names: Vec<&str> = pieces.iter().map(|p| p.name).collect();
+        let unknown = format!("no garment has `{only}` in its name: {}", names.join(", "));
+        pieces.retain(|p| p.name.to_lowercase().contains(&only.to_lowercase()));
+        if pieces.is_empty() {
+            return Err(Failure(unknown));
+        }
+    }
+    Ok(pieces)
+}
+
 /// The three smallest garments by the published algorithm and by the fast one, in one run.
 fn compare(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure> {
     if !global.json {
@@ -93,8 +107,8 @@ fn compare(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure> {
         );
     }
     let limit = 60.0 * args.minutes;
-    let mut pieces = table()?;
-    let count = |p: &toile::inverse::gallery::Piece| -> usize {
+    let mut pieces = wanted(args)?;
+    let count = |p: &Piece| -> usize {
         p.garment.shells.iter().map(|s| s.positions.len()).sum()
     };
     pieces.sort_by_key(count);

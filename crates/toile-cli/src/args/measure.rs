@@ -141,8 +141,9 @@ Examples:
   toile bench assembly --n 129 --threads 1
   toile bench friction                    1024 and 10 000 contacts
   toile bench friction --n 50
-  toile bench inverse                     seven garments of 200 to 2550 vertices
+  toile bench inverse                     eleven garments of 4 to 2550 vertices
   toile bench inverse --n 500             those with at most 500 vertices
+  toile bench inverse --only saroual --cotton --minutes 5
   toile bench inverse --compare           the three smallest, against the published algorithm here
   toile bench hair                        100, 500 and 2000 strands of 20 elements for half a second
   toile bench hair --n 500 --duration 1
@@ -179,6 +180,9 @@ pub(crate) struct BenchArgs {
     /// For inverse: the garments made of cotton (E h 500 N/m, D 5e-5 N·m, 0.15 kg/m²) instead.
     #[arg(long)]
     pub(crate) cotton: bool,
+    /// For inverse: only garments with this in their name.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) only: Option<String>,
     /// For targets: how many.
     #[arg(long, default_value_t = 50)]
     pub(crate) count: u64,
