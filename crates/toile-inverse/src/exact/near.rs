@@ -9,7 +9,7 @@
 
 use toile_geometry::Vec3;
 
-use super::{BARRIER, Exact, TO_THE_BORDER, TOLERANCE, Watch};
+use super::{BARRIER, Exact, TIED, TO_THE_BORDER, TOLERANCE, Watch};
 use crate::InverseError;
 
 /// Steps at most, and rounds in which one is made stable.
@@ -36,6 +36,8 @@ pub(super) struct Wall {
     normal: Vec3,
     /// Distance of the vertex in the target \[m\].
     gap: f64,
+    /// Whether a step would have gone through it: the vertex then comes no nearer and goes no farther.
+    shut: bool,
 }
 
 impl Exact {
@@ -43,7 +45,13 @@ impl Exact {
     pub(crate) fn among(mut self, walls: &[(u32, Vec3, f64)]) -> Self {
         let wall = |&(vertex, normal, gap): &(u32, Vec3, f64)| {
             let node = self.model.vertices()[vertex as usize];
-            Wall { node: node as usize, unknown: self.model.unknown(node), normal, gap }
+            Wall {
+                node: node as usize,
+                unknown: self.model.unknown(node),
+                normal,
+                gap,
+                shut: false,
+            }
         };
         let free = |w: &Wall| !self.shape_held[w.unknown];
         self.walls = walls.iter().map(wall).filter(free).collect();
@@ -61,18 +69,32 @@ impl Exact {
     pub(super) fn lean_on_walls(&mut self) {
         for wall in &self.walls {
             let near = self.length / self.gap(wall).max(LEAST_GAP * self.length);
-            self.kkt.lean(wall.node, &wall.normal, WALL * near * near);
+            let price = if wall.shut { TIED } else { WALL * near * near };
+            self.kkt.lean(wall.node, &wall.normal, price);
         }
+    }
+
+    /// Shuts the colliders that a step would enter, for the saddle point that is factorised next; whether there are any.
+    ///
+    /// Else one vertex that is all but there would allow no step at all, however little it matters where it is.
+    pub(super) fn shut_before(&mut self, dx: &[f64]) -> bool {
+        let mut walls = std::mem::take(&mut self.walls);
+        let mut any = false;
+        for wall in walls.iter_mut().filter(|w| !w.shut) {
+            wall.shut = towards(wall, dx) > TO_THE_BORDER * self.gap(wall);
+            any |= wall.shut;
+        }
+        self.walls = walls;
+        any
     }
 
     /// Part of a step that enters no collider.
     pub(super) fn before_walls(&self, dx: &[f64]) -> f64 {
         let mut part = 1.0f64;
         for wall in &self.walls {
-            let way: f64 = (0..3).map(|k| wall.normal[k] * dx[wall.unknown + k]).sum();
-            let gap = self.gap(wall);
-            if gap > 0.0 && way < 0.0 {
-                part = part.min(-TO_THE_BORDER * gap / way);
+            let (gap, way) = (self.gap(wall), towards(wall, dx));
+            if gap > 0.0 && way > 0.0 {
+                part = part.min(TO_THE_BORDER * gap / way);
             }
         }
         part
@@ -133,6 +155,9 @@ impl Exact {
                 break;
             }
             let (dx, drest, dforces) = self.step(&barriers, false);
+            if self.shut_before(&dx) {
+                continue;
+            }
             let mut part = self.allowed((&dx, &drest, &dforces)).min(most);
             let gained = loop {
                 self.advance(&before, (&dx, &drest, &dforces), part);
@@ -154,5 +179,52 @@ impl Exact {
             }
         }
         Ok(())
+    }
+}
+
+/// How far a step leads towards a collider \[m\].
+fn towards(wall: &Wall, dx: &[f64]) -> f64 {
+    -(0..3).map(|k| wall.normal[k] * dx[wall.unknown + k]).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::strain::strained;
+    use super::*;
+
+    /// A vertex that is all but in a collider stops no step: it stays where it is, and all others go.
+    #[test]
+    fn one_vertex_before_a_collider_lets_all_others_move() {
+        let mut exact = strained();
+        let step = |exact: &mut Exact| {
+            let left = exact.left();
+            let barriers = exact.barriers(BARRIER);
+            assert!(exact.factorize(&barriers, 0.0).unwrap());
+            exact.solve(&left, &barriers, false).unwrap()
+        };
+        let (dx, drest, _) = step(&mut exact);
+        let free = exact.allowed((&dx, &drest, &[]));
+        // A collider just before the vertex that goes farthest.
+        let way = |v: u32, dx: &[f64], exact: &Exact| {
+            let at = exact.model.unknown(exact.model.vertices()[v as usize]);
+            Vec3::new(dx[at], dx[at + 1], dx[at + 2])
+        };
+        let count = exact.model.vertex_count() as u32;
+        let farthest = |a: &u32, b: &u32| {
+            let [a, b] = [a, b].map(|v| way(*v, &dx, &exact).norm());
+            a.total_cmp(&b)
+        };
+        let vertex = (0..count).max_by(farthest).unwrap();
+        let before = way(vertex, &dx, &exact);
+        let gap = 1e-4 * before.norm();
+        let mut exact = exact.among(&[(vertex, -before.normalize(), gap)]);
+        assert!(exact.allowed((&dx, &drest, &[])) < 1e-3);
+        assert!(exact.shut_before(&dx) && !exact.shut_before(&dx));
+        let (dx, drest, _) = step(&mut exact);
+        let after = way(vertex, &dx, &exact);
+        assert!(after.dot(&before.normalize()).abs() < gap, "{after:?} of {before:?}");
+        let now = exact.allowed((&dx, &drest, &[]));
+        assert!(now > 0.5 * free, "{now} of {free}");
+        assert!(exact.left().largest > 0.0 && dx.iter().any(|d| d.abs() > gap));
     }
 }

@@ -286,6 +286,9 @@ impl Exact {
                 false => Some(self.step(&barriers, false)),
             };
             let Some((mut dx, mut drest, mut dforces)) = step else { return Ok(false) };
+            if self.shut_before(&dx) {
+                continue;
+            }
             let mut part = self.allowed((&dx, &drest, &dforces));
             let start = self.point();
             loop {

@@ -36,6 +36,8 @@ const RAISED: f64 = 0.25;
 const LEAST_PART: f64 = 0.05;
 /// Longest change of the rest shape in one step, in units of length.
 const LONGEST: f64 = 10.0;
+/// How often colliders that a step would enter are shut before it is taken as far as they let it.
+const SHUT: usize = 4;
 /// Way along a mode by which its quotient is differentiated, in units of length.
 const DIFFERENCE: f64 = 1e-4;
 
@@ -317,14 +319,35 @@ impl Exact {
         }
         self.modes = modes;
         rates.retain(|r| r.value < 2.0 * self.floor);
+        let left = match left {
+            None if self.drawn > 0.0 => Some(self.left()),
+            left => left,
+        };
+        let drawn = self.drawn;
+        for _ in 0..SHUT {
+            let step = self.step_up(&rates, left.as_ref())?;
+            // Colliders that are shut change the step, and with it what else it would enter.
+            if !step.as_ref().is_some_and(|((dx, ..), _)| self.shut_before(dx)) {
+                return Ok(step);
+            }
+            self.drawn = drawn;
+        }
+        self.step_up(&rates, left.as_ref())
+    }
+
+    /// The shortest step that raises quotients as [`Exact::raise`] does, with the barriers of its saddle point.
+    fn step_up(
+        &mut self,
+        rates: &[Rate],
+        left: Option<&Left>,
+    ) -> Result<Option<(Step, Vec<Barrier>)>, InverseError> {
         let barriers = self.barriers(BARRIER);
         if !self.factorize(&barriers, 0.0)? {
             return Ok(None);
         }
         let mut whole = None;
-        if left.is_some() || self.drawn > 0.0 {
-            let left = left.unwrap_or_else(|| self.left());
-            whole = self.solve(&left, &barriers, false);
+        if let Some(left) = left {
+            whole = self.solve(left, &barriers, false);
             if whole.is_none() {
                 return Ok(None);
             }
@@ -335,7 +358,7 @@ impl Exact {
             (vec![0.0; n], vec![0.0; n], vec![Vec3::zeros(); forces])
         });
         let mut steps = Vec::new();
-        for rate in &rates {
+        for rate in rates {
             self.kkt.rhs.fill(0.0);
             for (v, &f) in self.model.first_unknowns().iter().enumerate() {
                 let (x, rest, _) = self.kkt.at(v);

@@ -156,26 +156,27 @@ impl Exact {
     }
 }
 
+/// A skirt with some rest shape that is not its shape, not yet in balance.
+#[cfg(test)]
+pub(super) fn strained() -> Exact {
+    use crate::gallery::{Skirt, cotton};
+    let skirt = Skirt { rows: 5, around: 12, ..Skirt::default() };
+    let garment = skirt.garment(cotton(1000.0, 1e-4), 0.15, 0.7).unwrap();
+    let target = garment.target();
+    let edges = garment.shells[0].topology.edges().iter();
+    let edges: Vec<(u32, u32)> = edges.map(|e| (e.vertices[0], e.vertices[1])).collect();
+    let model = garment.held_model(&target, &target, &[], 0.0).unwrap();
+    let mut exact = Exact::new(model, &[], &[], &edges, 0.9, Some(0.3)).unwrap().minding(1e-3);
+    let n = exact.model.len();
+    let way: Vec<f64> = (0..n).map(|i| 2e-3 * (1.7 * i as f64).sin()).collect();
+    let start = exact.point();
+    exact.advance(&start, (&vec![0.0; n], &way, &[]), 1.0);
+    exact
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gallery::{Skirt, cotton};
-
-    /// A skirt with some rest shape that is not its shape, not yet in balance.
-    fn strained() -> Exact {
-        let skirt = Skirt { rows: 5, around: 12, ..Skirt::default() };
-        let garment = skirt.garment(cotton(1000.0, 1e-4), 0.15, 0.7).unwrap();
-        let target = garment.target();
-        let edges = garment.shells[0].topology.edges().iter();
-        let edges: Vec<(u32, u32)> = edges.map(|e| (e.vertices[0], e.vertices[1])).collect();
-        let model = garment.held_model(&target, &target, &[], 0.0).unwrap();
-        let mut exact = Exact::new(model, &[], &[], &edges, 0.9, Some(0.3)).unwrap().minding(1e-3);
-        let n = exact.model.len();
-        let way: Vec<f64> = (0..n).map(|i| 2e-3 * (1.7 * i as f64).sin()).collect();
-        let start = exact.point();
-        exact.advance(&start, (&vec![0.0; n], &way, &[]), 1.0);
-        exact
-    }
 
     /// What a step does to strains is what the linear model says, to second order in the step.
     #[test]
