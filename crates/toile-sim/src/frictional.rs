@@ -3,11 +3,13 @@
 //! What friction holds depends on how it came to lie, so the search is a motion: the cloth falls with
 //! exact friction and some damping until it is slow ([`Simulator`]), then rests in ever longer steps from standstill, each of which
 //! slides only as far as it must. When nothing slides any more, its contacts are held where they are and Newton's method
-//! finds the shape between them to the last digit. Meanwhile friction is taken a little too low, so that the forces of the
+//! finds the shape between them to the last digit; those inside edges and faces roll meanwhile, and are looked for anew at its end. Meanwhile friction is taken a little too low, so that the forces of the
 //! result lie inside their cones, not on the border.
 
+use std::collections::HashMap;
 use toile_cone::project_cone;
-use toile_contact::Contact;
+
+use toile_contact::{Contact, ContactKey, Roll};
 use toile_energy::Tie;
 use toile_num::{Matrix, Vector};
 use toile_solve::{NewtonSettings, Step, Stop};
@@ -27,7 +29,7 @@ pub struct FrictionalSettings {
     pub damping: f64,
     /// Longest fall \[s\]. Default 4.
     pub longest_fall: f64,
-    /// Simulated time in which the result must not move, none if zero \[s\]. Default 0.
+    /// Simulated time in which the result must not move \[s\]. Default 0: none where it touches at vertices only, and a fifth of a second else.
     pub drift_time: f64,
 }
 
@@ -84,6 +86,16 @@ impl StaticContact {
 const STEP: f64 = 0.01;
 /// Steps of coming to rest at most, before each search with contacts held.
 const RESTS: usize = 25;
+/// The same where contacts inside edges and faces move along them as the cloth settles.
+const SETTLINGS: usize = 400;
+/// First and shortest step there \[s\].
+const GENTLE: f64 = 5e-3;
+const SHORTEST: f64 = 2.5e-3;
+/// Longest move in such a step, in units of the size.
+const FARTHEST: f64 = 1e-2;
+/// What moves with less of the acceleration of its load in three steps, or less of its size, has settled.
+const SETTLED: f64 = 1e-6;
+const UNMOVED: f64 = 1e-9;
 /// Longest step of coming to rest \[s\].
 const LONGEST: f64 = 1.0;
 /// Move in such a step at which it is worth a search, in units of the size.
@@ -94,9 +106,19 @@ const SEARCHES: usize = 6;
 const ATTEMPTS: usize = 3;
 /// Times contacts that do not hold are let go or let slide in one search.
 const RELEASES: usize = 12;
+/// Times contacts are looked for anew where those that were held have led.
+const RENEWALS: usize = 12;
+/// How far from colliders contacts are looked for anew, in units of the size.
+const NEAR: f64 = 1e-2;
+/// Move of a contact on its edge or face, or gap, up to which it is where it was held, in units of the size.
+const SAME_PLACE: f64 = 1e-7;
+/// How much a renewal must leave at most of what the one before it left.
+const NEARER: f64 = 0.8;
 /// Stiffness of what holds a contact of several vertices, in units of the mean stiffness of a vertex: it need not
 /// be hard, for what it carries counts, and the softer it is the less rounding it makes of it.
 const HOLD: f64 = 100.0;
+/// Simulated time in which a result must not move that touches inside edges and faces, or itself, where none is asked for \[s\].
+const LEAST_DRIFT_TIME: f64 = 0.2;
 /// Drift up to which a result is certified, relative to its size.
 pub const CERTIFIED_DRIFT: f64 = 1e-4;
 
@@ -148,6 +170,10 @@ impl<S: ContactSource> ContactSource for Cautious<'_, S> {
         self.inner.safe_part(start, end, 0.0, 0.0)
     }
 
+    fn rolls(&self, contact: &Contact, positions: &[Vector<3>], time: f64) -> [Option<Roll>; 2] {
+        self.inner.rolls(contact, positions, time)
+    }
+
     fn layer_slack(&self) -> f64 {
         self.inner.layer_slack()
     }
@@ -173,6 +199,7 @@ pub fn frictional_equilibrium<S: ContactSource>(
     let mut steps = 0;
     let mut start: Option<State> = None;
     let mut attempt = 0;
+    let mut moved: Option<FrictionalEquilibrium> = None;
     loop {
         attempt += 1;
         let model = build()?.build()?;
@@ -190,27 +217,70 @@ pub fn frictional_equilibrium<S: ContactSource>(
         let (mut found, going) = fall.search(&build, &depth, settings, going, &mut observe)?;
         steps = fall.steps;
         found.steps = steps;
-        if !found.equilibrium.certificate.certified || settings.drift_time <= 0.0 {
-            return Ok(found);
+        let between = found.contacts.iter().any(|c| c.contact.count > 1);
+        let time = match settings.drift_time {
+            time if time > 0.0 => time,
+            _ if between => LEAST_DRIFT_TIME,
+            _ => 0.0,
+        };
+        if !found.equilibrium.certificate.certified || time == 0.0 {
+            // What only moved a little says more than what came of going on from there.
+            return Ok(match moved {
+                Some(before) if !found.equilibrium.certificate.certified => {
+                    FrictionalEquilibrium { steps, ..before }
+                }
+                _ => found,
+            });
         }
-        let (drift, end) = drift(&build, source, &found, settings.drift_time)?;
+        let mut tell = |moved: f64| {
+            steps += 1;
+            observe(&step_of(steps - 1, 0.0, moved, clock.elapsed()))
+        };
+        let watched = drift(&build, source, &found, time, &mut tell)?;
+        found.steps = steps;
+        let Some((drift, end)) = watched else {
+            let certificate = &mut found.equilibrium.certificate;
+            certificate.certified = false;
+            certificate.reason =
+                format!("stopped before it was seen whether it stays; {}", certificate.reason);
+            found.equilibrium.stop = Stop::Interrupted;
+            return Ok(found);
+        };
         let certificate = &mut found.equilibrium.certificate;
         certificate.drift = Some(drift);
         certificate.certified = drift <= CERTIFIED_DRIFT;
-        let moved =
-            format!("simulated for {} s it moves by {drift:.1e} of its size", settings.drift_time);
+        let by = format!("simulated for {time} s it moves by {drift:.1e} of its size");
         certificate.reason = match certificate.certified {
-            true => format!("{}; {moved}", certificate.reason),
+            true => format!("{}; {by}", certificate.reason),
             false => format!(
-                "it does not stay: {moved}, and {CERTIFIED_DRIFT:.0e} is allowed; finer cloth, or more friction, may help; before that {}",
+                "it does not stay: {by}, and {CERTIFIED_DRIFT:.0e} is allowed; finer cloth, or more friction, may help; before that {}",
                 certificate.reason
             ),
         };
-        if certificate.certified || !going || attempt == ATTEMPTS {
-            return Ok(found);
+        let certified = certificate.certified;
+        let least = moved.as_ref().and_then(|m| m.equilibrium.certificate.drift);
+        if certified || least.is_none_or(|least| drift <= least) {
+            moved = Some(found);
+        }
+        if let Some(found) = moved.take_if(|_| certified || !going || attempt == ATTEMPTS) {
+            return Ok(FrictionalEquilibrium { steps, ..found });
         }
         // It had not come to rest: where it went is a better place to look for one.
         start = Some(end);
+    }
+}
+
+/// A step of a motion, as searches tell theirs.
+fn step_of(step: usize, energy: f64, moved: f64, elapsed: std::time::Duration) -> Step {
+    Step {
+        step,
+        energy,
+        residual: moved,
+        shift: 0.0,
+        exact: false,
+        length: moved,
+        scale: 1.0,
+        elapsed,
     }
 }
 
@@ -232,6 +302,38 @@ struct Held {
     force: Vector<3>,
     /// Held along its normal only; across it the force is what friction gives.
     slides: bool,
+    /// Where Σ wᵢ xᵢ is held.
+    place: Vector<3>,
+    /// How it moves along its edge or face, and Σ wᵢ xᵢ of that where it was found.
+    rolls: [Option<(Roll, Vector<3>)>; 2],
+}
+
+impl Held {
+    fn new(
+        contact: Contact,
+        force: Vector<3>,
+        slides: bool,
+        positions: &[Vector<3>],
+        source: &impl ContactSource,
+    ) -> Self {
+        let rolls = source.rolls(&contact, positions, 0.0);
+        let along = |weights: [f64; 4]| Contact { weights, ..contact }.sum(positions);
+        Self {
+            contact,
+            force,
+            slides,
+            place: contact.sum(positions),
+            rolls: rolls.map(|roll| roll.map(|roll| (roll, along(roll.weights)))),
+        }
+    }
+}
+
+/// How coming to rest in short steps ended.
+enum Settling {
+    Done,
+    /// No step is short enough.
+    Stuck,
+    Interrupted,
 }
 
 /// The motion that looks for a place to rest.
@@ -247,16 +349,8 @@ impl<S: ContactSource> Fall<'_, S> {
     fn tell(&mut self, moved: f64, observe: &mut impl FnMut(&Step) -> bool) -> bool {
         let energies = self.simulator.energies();
         self.steps += 1;
-        observe(&Step {
-            step: self.steps - 1,
-            energy: energies.kinetic + energies.potential,
-            residual: moved,
-            shift: 0.0,
-            exact: false,
-            length: moved,
-            scale: 1.0,
-            elapsed: self.clock.elapsed(),
-        })
+        let energy = energies.kinetic + energies.potential;
+        observe(&step_of(self.steps - 1, energy, moved, self.clock.elapsed()))
     }
 
     fn largest_velocity(&self) -> f64 {
@@ -286,8 +380,64 @@ impl<S: ContactSource> Fall<'_, S> {
         Ok(true)
     }
 
-    /// Longer and longer steps from standstill, until they lead nowhere. `false` when it was to stop.
+    /// Steps from standstill until they lead nowhere. `false` when it was to stop.
     fn rest(&mut self, observe: &mut impl FnMut(&Step) -> bool) -> Result<bool, SimError> {
+        let inside = |c: &Contact| c.count > 1 && !c.key.between_layers();
+        if self.simulator.contact_forces().iter().any(|f| inside(&f.contact)) {
+            match self.settle(observe)? {
+                Settling::Interrupted => return Ok(false),
+                Settling::Done => return Ok(true),
+                Settling::Stuck => {}
+            }
+        }
+        self.lie_down(observe)
+    }
+
+    /// Steps as long as they converge, where contacts move along edges and faces: longer ones would leap over where these hold.
+    fn settle(&mut self, observe: &mut impl FnMut(&Step) -> bool) -> Result<Settling, SimError> {
+        let settings =
+            StageSettings { max_iterations: 12, tolerance: 1e-3, ..StageSettings::default() };
+        self.simulator.set_settings(settings);
+        let size = self.simulator.model().size(self.simulator.state()).max(1e-9);
+        let still = vec![0.0; self.simulator.model().len()];
+        let (mut h, mut good, mut calm, mut stuck) = (GENTLE, 0, 0, 0);
+        for _ in 0..SETTLINGS {
+            let kept = self.simulator.keep();
+            self.simulator.set_velocities(&still);
+            let report = self.simulator.step(h)?;
+            let moved = self.largest_velocity() * h / size;
+            if !self.tell(moved, observe) {
+                return Ok(Settling::Interrupted);
+            }
+            if !report.converged || report.substeps > 1 || moved > FARTHEST {
+                good = 0;
+                if h > SHORTEST {
+                    self.simulator.put_back(&kept);
+                    h = (0.5 * h).max(SHORTEST);
+                } else if stuck == 0 {
+                    // What is pushed out of something gains energy, the more of it the shorter the step.
+                    (h, stuck) = (2.0 * STEP, 1);
+                } else {
+                    return Ok(Settling::Stuck);
+                }
+                continue;
+            }
+            good += 1;
+            let slow = moved <= SETTLED * self.simulator.unit() * h * h / size;
+            calm = if slow || moved <= UNMOVED { calm + 1 } else { 0 };
+            if calm == 3 {
+                break;
+            }
+            if good == 3 {
+                (h, good) = ((1.5 * h).min(LONGEST), 0);
+            }
+        }
+        self.simulator.set_velocities(&still);
+        Ok(Settling::Done)
+    }
+
+    /// Longer and longer steps. `false` when it was to stop.
+    fn lie_down(&mut self, observe: &mut impl FnMut(&Step) -> bool) -> Result<bool, SimError> {
         let settings =
             StageSettings { max_iterations: 20, tolerance: 1e-4, ..StageSettings::default() };
         self.simulator.set_settings(settings);
@@ -356,12 +506,19 @@ impl<S: ContactSource> Fall<'_, S> {
     }
 
     /// Holds the contacts that carry and finds the equilibrium between them.
+    ///
+    /// Inside edges and faces they are elsewhere once the cloth is balanced, and others may have come: they are looked for there, and held anew, until
+    /// nothing changes or that leads nowhere.
     fn hold(
-        &self,
+        &mut self,
         build: &impl Fn() -> Result<ModelBuilder, SimError>,
         settings: &FrictionalSettings,
         observe: &mut impl FnMut(&Step) -> bool,
     ) -> Result<FrictionalEquilibrium, SimError> {
+        let model = self.simulator.model();
+        let positions = model.positions(self.simulator.state());
+        let size = model.size(self.simulator.state());
+        let source = self.simulator.source();
         let mut held: Vec<Held> = self
             .simulator
             .contact_forces()
@@ -369,18 +526,31 @@ impl<S: ContactSource> Fall<'_, S> {
             .map(|f| {
                 let mut contact = f.contact;
                 contact.friction /= settings.caution;
-                Held { contact, force: f.force, slides: contact.friction == 0.0 }
+                Held::new(contact, f.force, contact.friction == 0.0, &positions, source)
             })
             .collect();
-        let mut start = None;
-        let mut round = 0;
+        let (mut start, mut kept) = (None, None);
+        let (mut round, mut renewals, mut last) = (0, 0, f64::INFINITY);
         loop {
-            let found = self.between(build, &held, start.as_ref(), settings, observe)?;
+            let before = start.as_ref().or(kept.as_ref());
+            let found = self.between(build, &held, before, settings, observe)?;
             let largest = found.contacts.iter().map(|c| c.force.norm()).fold(0.0, f64::max);
             let least = CERTIFIED_RESIDUAL * largest;
             let wrong = found.contacts.iter().filter(|c| c.cone_distance() > 0.5 * least).count();
-            if wrong == 0 || round == RELEASES || found.equilibrium.stop == Stop::Interrupted {
-                return Ok(found);
+            if found.equilibrium.stop == Stop::Interrupted || (wrong > 0 && round == RELEASES) {
+                return Ok(kept.unwrap_or(found));
+            }
+            if wrong == 0 {
+                let off = self.renew(&mut held, &found, settings.caution)? / size;
+                if off <= SAME_PLACE || off > NEAR || renewals == RENEWALS {
+                    return Ok(found);
+                }
+                if off > NEARER * last {
+                    return Ok(kept.filter(|_| off > last).unwrap_or(found));
+                }
+                (last, renewals, round) = (off, renewals + 1, 0);
+                (start, kept) = (None, Some(found));
+                continue;
             }
             // What pulls is not held by anything; what pulls sideways too much slides, under the friction there is.
             for (held, now) in held.iter_mut().zip(&found.contacts) {
@@ -399,6 +569,48 @@ impl<S: ContactSource> Fall<'_, S> {
             start = Some(found);
             round += 1;
         }
+    }
+
+    /// Looks for what is held where the cloth is now, and for what is too close there. How far contacts with colliders have gone along their edges and faces or are off
+    /// the distance they keep, at most \[m\].
+    fn renew(
+        &mut self,
+        held: &mut Vec<Held>,
+        found: &FrictionalEquilibrium,
+        caution: f64,
+    ) -> Result<f64, SimError> {
+        let inside = |contact: &Contact| contact.count > 1 && !contact.key.between_layers();
+        let positions = found.model.positions(&found.equilibrium.state);
+        let size = found.model.size(&found.equilibrium.state);
+        let mut near = Vec::new();
+        let reach = Reach::of(NEAR * size);
+        self.simulator.source_mut().contacts(&positions, 0.0, &reach, &mut near)?;
+        let mut seen: HashMap<ContactKey, Contact> = near.iter().map(|c| (c.key, *c)).collect();
+        let source = self.simulator.source();
+        let mut off = 0.0f64;
+        for (held, now) in held.iter_mut().zip(&found.contacts) {
+            held.force = now.force;
+            let Some(mut contact) = seen.remove(&held.contact.key) else { continue };
+            // One that sticks at a vertex is where it was.
+            if !inside(&contact) && (contact.key.between_layers() || !held.slides) {
+                continue;
+            }
+            contact.friction /= caution;
+            let gone = (contact.sum(&positions) - held.contact.sum(&positions)).norm();
+            off = off.max(gone).max(contact.gap.abs());
+            *held = Held::new(contact, now.force, held.slides, &positions, source);
+            held.place -= contact.normal * contact.gap;
+        }
+        let close = near.iter().filter(|c| inside(c) && c.gap < -SAME_PLACE * size);
+        for contact in close.filter(|c| seen.contains_key(&c.key)) {
+            let contact = Contact { friction: contact.friction / caution, ..*contact };
+            off = off.max(-contact.gap);
+            let slides = contact.friction == 0.0;
+            let mut new = Held::new(contact, Vector::zeros(), slides, &positions, source);
+            new.place -= contact.normal * contact.gap;
+            held.push(new);
+        }
+        Ok(off)
     }
 
     /// The equilibrium with these contacts held.
@@ -435,25 +647,32 @@ impl<S: ContactSource> Fall<'_, S> {
         }
         let fixed = |h: &Held, n: &[u32; 4]| h.contact.count == 1 && !h.slides && used[&n[0]] == 1;
         let (mut ties, mut tied) = (Vec::new(), Vec::new());
+        let (mut rolling, mut rolled) = (Vec::new(), Vec::new());
         for (h, n) in held.iter().zip(&nodes) {
             if fixed(h, n) {
                 builder.fix(n[0]);
                 continue;
             }
             let mut weights = [0.0; 4];
-            let mut point = Vector::zeros();
             for (k, (_, w)) in h.contact.carriers().enumerate() {
                 weights[k] = w;
-                // Held where it lay when it came to rest.
-                let model = self.simulator.model();
-                point += w * model.position(self.simulator.state(), n[k]);
             }
             let normal = h.contact.normal;
-            let k = if h.slides { normal * normal.transpose() } else { Matrix::identity() };
-            ties.push(Tie { weights, point, stiffness: k * stiffness, force: h.force });
+            let across = normal * normal.transpose();
+            let k = if h.slides { across } else { Matrix::identity() };
+            ties.push(Tie { weights, point: h.place, stiffness: k * stiffness, force: h.force });
             tied.push(*n);
+            // Its force holds against tilting, for it moves along.
+            let pressing = h.force.dot(&normal).max(0.0);
+            for (roll, point) in h.rolls.into_iter().flatten() {
+                let (weights, force) = (roll.weights, Vector::zeros());
+                let stiffness = across * (pressing * roll.radius);
+                rolling.push(Tie { weights, point, stiffness, force });
+                rolled.push(*n);
+            }
         }
         builder.add::<Tie, 12, 4>(Role::Elastic, ties.clone(), tied.clone());
+        builder.add::<Tie, 12, 4>(Role::Elastic, rolling, rolled);
         let model = builder.build()?;
         let state = transfer(before.0, before.1, &model);
         let equilibrium = equilibrium(&model, &state, &settings.newton, &mut *observe)?;
@@ -568,13 +787,14 @@ fn judge(
     Ok(())
 }
 
-/// Largest motion in a simulated time, exact friction, from rest, relative to the size, and where it ended.
+/// Largest motion in a simulated time, exact friction, from rest, relative to the size, and where it ended; `None` when it was to stop.
 fn drift<S: ContactSource>(
     build: &impl Fn() -> Result<ModelBuilder, SimError>,
     source: &mut S,
     found: &FrictionalEquilibrium,
     time: f64,
-) -> Result<(f64, State), SimError> {
+    go_on: &mut impl FnMut(f64) -> bool,
+) -> Result<Option<(f64, State)>, SimError> {
     let mut builder = build()?;
     let (held, state) = (&found.model, &found.equilibrium.state);
     let start = held.positions(state);
@@ -592,6 +812,9 @@ fn drift<S: ContactSource>(
         simulator.step(time / steps)?;
         let now = simulator.model().positions(simulator.state());
         largest = now.iter().zip(&start).map(|(a, b)| (a - b).norm()).fold(largest, f64::max);
+        if !go_on(largest / found.equilibrium.certificate.size) {
+            return Ok(None);
+        }
     }
-    Ok((largest / found.equilibrium.certificate.size, simulator.state().clone()))
+    Ok(Some((largest / found.equilibrium.certificate.size, simulator.state().clone())))
 }

@@ -136,6 +136,11 @@ impl<S: ContactSource> Simulator<S> {
     }
 
     /// What finds the contacts.
+    pub(crate) fn source(&self) -> &S {
+        &self.source
+    }
+
+    /// What finds the contacts, to be changed.
     pub fn source_mut(&mut self) -> &mut S {
         &mut self.source
     }
@@ -153,6 +158,11 @@ impl<S: ContactSource> Simulator<S> {
     pub fn expect(&mut self, forces: impl IntoIterator<Item = (ContactKey, Vector<3>)>) {
         let held = |force| Held { force, status: ContactStatus::Stick };
         self.warm.extend(forces.into_iter().map(|(key, force)| (key, held(force))));
+    }
+
+    /// Acceleration that the loads give \[m/s²\].
+    pub(crate) fn unit(&self) -> f64 {
+        self.unit
     }
 
     /// Time \[s\].
