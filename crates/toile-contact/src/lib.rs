@@ -28,6 +28,7 @@ mod proximity;
 #[cfg(test)]
 #[path = "../tests/unit/random.rs"]
 mod random;
+mod roll;
 mod shape;
 mod side;
 mod surface;
@@ -49,6 +50,7 @@ pub use motion::{Keyframe, Motion, RigidState};
 pub use penetration::{Intrusion, Penetration, PushOut, penetrations, push_out};
 pub use pierce::{piercing_contacts, piercing_impacts};
 pub use proximity::LayerSettings;
+pub use roll::{Roll, rolls};
 pub use shape::{MeshShape, Pose, Shape, Sides, SurfacePoint};
 pub use side::LayerSides;
 pub use surface::Surface;

@@ -3,18 +3,19 @@
 //! What friction holds depends on how it came to lie, so the search is a motion: the cloth falls with
 //! exact friction and some damping until it is slow ([`Simulator`]), then rests in ever longer steps from standstill, each of which
 //! slides only as far as it must. When nothing slides any more, its contacts are held where they are and Newton's method
-//! finds the shape between them to the last digit. Meanwhile friction is taken a little too low, so that the forces of the
+//! finds the shape between them to the last digit; those inside edges and faces roll meanwhile, and are looked for anew at its end. Meanwhile friction is taken a little too low, so that the forces of the
 //! result lie inside their cones, not on the border.
 
 use toile_cone::project_cone;
-use toile_contact::Contact;
-use toile_energy::Tie;
-use toile_num::{Matrix, Vector};
+use toile_contact::{Contact, Roll};
+use toile_num::Vector;
 use toile_solve::{NewtonSettings, Step, Stop};
 
 use crate::certificate::{CERTIFIED_RESIDUAL, Certificate};
 use crate::dynamics::{ContactSource, Reach, Simulator, StageSettings};
-use crate::{Equilibrium, Model, ModelBuilder, NO_NODE, Role, SimError, State, equilibrium};
+use crate::{Equilibrium, Model, ModelBuilder, SimError, State};
+
+mod hold;
 
 /// How a frictional equilibrium is looked for.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +28,7 @@ pub struct FrictionalSettings {
     pub damping: f64,
     /// Longest fall \[s\]. Default 4.
     pub longest_fall: f64,
-    /// Simulated time in which the result must not move, none if zero \[s\]. Default 0.
+    /// Simulated time in which the result must not move \[s\]. Default 0: none where it touches at vertices only, and a fifth of a second else.
     pub drift_time: f64,
 }
 
@@ -84,6 +85,18 @@ impl StaticContact {
 const STEP: f64 = 0.01;
 /// Steps of coming to rest at most, before each search with contacts held.
 const RESTS: usize = 25;
+/// The same where contacts inside edges and faces move along them as the cloth settles.
+const SETTLINGS: usize = 400;
+/// First step there \[s\].
+const GENTLE: f64 = 5e-3;
+/// The shortest \[s\].
+const SHORTEST: f64 = 2.5e-3;
+/// Longest move in such a step, in units of the size.
+const FARTHEST: f64 = 1e-2;
+/// What moves with less of the acceleration of its load in three steps has settled.
+const SETTLED: f64 = 1e-6;
+/// So has what moves by less of its size.
+const UNMOVED: f64 = 1e-9;
 /// Longest step of coming to rest \[s\].
 const LONGEST: f64 = 1.0;
 /// Move in such a step at which it is worth a search, in units of the size.
@@ -92,11 +105,8 @@ const STILL: f64 = 1e-5;
 const SEARCHES: usize = 6;
 /// Times that what moved in its simulated time is let come to rest where it went.
 const ATTEMPTS: usize = 3;
-/// Times contacts that do not hold are let go or let slide in one search.
-const RELEASES: usize = 12;
-/// Stiffness of what holds a contact of several vertices, in units of the mean stiffness of a vertex: it need not
-/// be hard, for what it carries counts, and the softer it is the less rounding it makes of it.
-const HOLD: f64 = 100.0;
+/// Simulated time in which a result must not move that touches inside edges and faces, or itself, where none is asked for \[s\].
+const LEAST_DRIFT_TIME: f64 = 0.2;
 /// Drift up to which a result is certified, relative to its size.
 pub const CERTIFIED_DRIFT: f64 = 1e-4;
 
@@ -148,6 +158,10 @@ impl<S: ContactSource> ContactSource for Cautious<'_, S> {
         self.inner.safe_part(start, end, 0.0, 0.0)
     }
 
+    fn rolls(&self, contact: &Contact, positions: &[Vector<3>], time: f64) -> [Option<Roll>; 2] {
+        self.inner.rolls(contact, positions, time)
+    }
+
     fn layer_slack(&self) -> f64 {
         self.inner.layer_slack()
     }
@@ -173,6 +187,7 @@ pub fn frictional_equilibrium<S: ContactSource>(
     let mut steps = 0;
     let mut start: Option<State> = None;
     let mut attempt = 0;
+    let mut moved: Option<FrictionalEquilibrium> = None;
     loop {
         attempt += 1;
         let model = build()?.build()?;
@@ -190,27 +205,70 @@ pub fn frictional_equilibrium<S: ContactSource>(
         let (mut found, going) = fall.search(&build, &depth, settings, going, &mut observe)?;
         steps = fall.steps;
         found.steps = steps;
-        if !found.equilibrium.certificate.certified || settings.drift_time <= 0.0 {
-            return Ok(found);
+        let between = found.contacts.iter().any(|c| c.contact.count > 1);
+        let time = match settings.drift_time {
+            time if time > 0.0 => time,
+            _ if between => LEAST_DRIFT_TIME,
+            _ => 0.0,
+        };
+        if !found.equilibrium.certificate.certified || time == 0.0 {
+            // What only moved a little says more than what came of going on from there.
+            return Ok(match moved {
+                Some(before) if !found.equilibrium.certificate.certified => {
+                    FrictionalEquilibrium { steps, ..before }
+                }
+                _ => found,
+            });
         }
-        let (drift, end) = drift(&build, source, &found, settings.drift_time)?;
+        let mut tell = |moved: f64| {
+            steps += 1;
+            observe(&step_of(steps - 1, 0.0, moved, clock.elapsed()))
+        };
+        let watched = drift(&build, source, &found, time, &mut tell)?;
+        found.steps = steps;
+        let Some((drift, end)) = watched else {
+            let certificate = &mut found.equilibrium.certificate;
+            certificate.certified = false;
+            certificate.reason =
+                format!("stopped before it was seen whether it stays; {}", certificate.reason);
+            found.equilibrium.stop = Stop::Interrupted;
+            return Ok(found);
+        };
         let certificate = &mut found.equilibrium.certificate;
         certificate.drift = Some(drift);
         certificate.certified = drift <= CERTIFIED_DRIFT;
-        let moved =
-            format!("simulated for {} s it moves by {drift:.1e} of its size", settings.drift_time);
+        let by = format!("simulated for {time} s it moves by {drift:.1e} of its size");
         certificate.reason = match certificate.certified {
-            true => format!("{}; {moved}", certificate.reason),
+            true => format!("{}; {by}", certificate.reason),
             false => format!(
-                "it does not stay: {moved}, and {CERTIFIED_DRIFT:.0e} is allowed; finer cloth, or more friction, may help; before that {}",
+                "it does not stay: {by}, and {CERTIFIED_DRIFT:.0e} is allowed; finer cloth, or more friction, may help; before that {}",
                 certificate.reason
             ),
         };
-        if certificate.certified || !going || attempt == ATTEMPTS {
-            return Ok(found);
+        let certified = certificate.certified;
+        let least = moved.as_ref().and_then(|m| m.equilibrium.certificate.drift);
+        if certified || least.is_none_or(|least| drift <= least) {
+            moved = Some(found);
+        }
+        if let Some(found) = moved.take_if(|_| certified || !going || attempt == ATTEMPTS) {
+            return Ok(FrictionalEquilibrium { steps, ..found });
         }
         // It had not come to rest: where it went is a better place to look for one.
         start = Some(end);
+    }
+}
+
+/// A step of a motion, as searches tell theirs.
+fn step_of(step: usize, energy: f64, moved: f64, elapsed: std::time::Duration) -> Step {
+    Step {
+        step,
+        energy,
+        residual: moved,
+        shift: 0.0,
+        exact: false,
+        length: moved,
+        scale: 1.0,
+        elapsed,
     }
 }
 
@@ -226,12 +284,12 @@ fn transfer(from: &Model, state: &State, to: &Model) -> State {
     State::from_parts(high, low)
 }
 
-/// A contact in a search.
-struct Held {
-    contact: Contact,
-    force: Vector<3>,
-    /// Held along its normal only; across it the force is what friction gives.
-    slides: bool,
+/// How coming to rest in short steps ended.
+enum Settling {
+    Done,
+    /// No step is short enough.
+    Stuck,
+    Interrupted,
 }
 
 /// The motion that looks for a place to rest.
@@ -247,16 +305,8 @@ impl<S: ContactSource> Fall<'_, S> {
     fn tell(&mut self, moved: f64, observe: &mut impl FnMut(&Step) -> bool) -> bool {
         let energies = self.simulator.energies();
         self.steps += 1;
-        observe(&Step {
-            step: self.steps - 1,
-            energy: energies.kinetic + energies.potential,
-            residual: moved,
-            shift: 0.0,
-            exact: false,
-            length: moved,
-            scale: 1.0,
-            elapsed: self.clock.elapsed(),
-        })
+        let energy = energies.kinetic + energies.potential;
+        observe(&step_of(self.steps - 1, energy, moved, self.clock.elapsed()))
     }
 
     fn largest_velocity(&self) -> f64 {
@@ -286,8 +336,64 @@ impl<S: ContactSource> Fall<'_, S> {
         Ok(true)
     }
 
-    /// Longer and longer steps from standstill, until they lead nowhere. `false` when it was to stop.
+    /// Steps from standstill until they lead nowhere. `false` when it was to stop.
     fn rest(&mut self, observe: &mut impl FnMut(&Step) -> bool) -> Result<bool, SimError> {
+        let inside = |c: &Contact| c.count > 1 && !c.key.between_layers();
+        if self.simulator.contact_forces().iter().any(|f| inside(&f.contact)) {
+            match self.settle(observe)? {
+                Settling::Interrupted => return Ok(false),
+                Settling::Done => return Ok(true),
+                Settling::Stuck => {}
+            }
+        }
+        self.lie_down(observe)
+    }
+
+    /// Steps as long as they converge, where contacts move along edges and faces: longer ones would leap over where these hold.
+    fn settle(&mut self, observe: &mut impl FnMut(&Step) -> bool) -> Result<Settling, SimError> {
+        let settings =
+            StageSettings { max_iterations: 12, tolerance: 1e-3, ..StageSettings::default() };
+        self.simulator.set_settings(settings);
+        let size = self.simulator.model().size(self.simulator.state()).max(1e-9);
+        let still = vec![0.0; self.simulator.model().len()];
+        let (mut h, mut good, mut calm, mut stuck) = (GENTLE, 0, 0, 0);
+        for _ in 0..SETTLINGS {
+            let kept = self.simulator.keep();
+            self.simulator.set_velocities(&still);
+            let report = self.simulator.step(h)?;
+            let moved = self.largest_velocity() * h / size;
+            if !self.tell(moved, observe) {
+                return Ok(Settling::Interrupted);
+            }
+            if !report.converged || report.substeps > 1 || moved > FARTHEST {
+                good = 0;
+                if h > SHORTEST {
+                    self.simulator.put_back(&kept);
+                    h = (0.5 * h).max(SHORTEST);
+                } else if stuck == 0 {
+                    // What is pushed out of something gains energy, the more of it the shorter the step.
+                    (h, stuck) = (2.0 * STEP, 1);
+                } else {
+                    return Ok(Settling::Stuck);
+                }
+                continue;
+            }
+            good += 1;
+            let slow = moved <= SETTLED * self.simulator.unit() * h * h / size;
+            calm = if slow || moved <= UNMOVED { calm + 1 } else { 0 };
+            if calm == 3 {
+                break;
+            }
+            if good == 3 {
+                (h, good) = ((1.5 * h).min(LONGEST), 0);
+            }
+        }
+        self.simulator.set_velocities(&still);
+        Ok(Settling::Done)
+    }
+
+    /// Longer and longer steps. `false` when it was to stop.
+    fn lie_down(&mut self, observe: &mut impl FnMut(&Step) -> bool) -> Result<bool, SimError> {
         let settings =
             StageSettings { max_iterations: 20, tolerance: 1e-4, ..StageSettings::default() };
         self.simulator.set_settings(settings);
@@ -355,131 +461,6 @@ impl<S: ContactSource> Fall<'_, S> {
         }
     }
 
-    /// Holds the contacts that carry and finds the equilibrium between them.
-    fn hold(
-        &self,
-        build: &impl Fn() -> Result<ModelBuilder, SimError>,
-        settings: &FrictionalSettings,
-        observe: &mut impl FnMut(&Step) -> bool,
-    ) -> Result<FrictionalEquilibrium, SimError> {
-        let mut held: Vec<Held> = self
-            .simulator
-            .contact_forces()
-            .iter()
-            .map(|f| {
-                let mut contact = f.contact;
-                contact.friction /= settings.caution;
-                Held { contact, force: f.force, slides: contact.friction == 0.0 }
-            })
-            .collect();
-        let mut start = None;
-        let mut round = 0;
-        loop {
-            let found = self.between(build, &held, start.as_ref(), settings, observe)?;
-            let largest = found.contacts.iter().map(|c| c.force.norm()).fold(0.0, f64::max);
-            let least = CERTIFIED_RESIDUAL * largest;
-            let wrong = found.contacts.iter().filter(|c| c.cone_distance() > 0.5 * least).count();
-            if wrong == 0 || round == RELEASES || found.equilibrium.stop == Stop::Interrupted {
-                return Ok(found);
-            }
-            // What pulls is not held by anything; what pulls sideways too much slides, under the friction there is.
-            for (held, now) in held.iter_mut().zip(&found.contacts) {
-                let [n, t] = now.parts();
-                held.force = now.force;
-                if held.slides || now.cone_distance() > 0.5 * least {
-                    held.slides = true;
-                    let along = held.contact.normal * n;
-                    let most = settings.caution * held.contact.friction * n.max(0.0);
-                    held.force =
-                        along + (now.force - along) * if t > most { most / t } else { 1.0 };
-                }
-            }
-            let mut now = found.contacts.iter();
-            held.retain(|_| now.next().is_none_or(|c| c.parts()[0] > -0.5 * least));
-            start = Some(found);
-            round += 1;
-        }
-    }
-
-    /// The equilibrium with these contacts held.
-    fn between(
-        &self,
-        build: &impl Fn() -> Result<ModelBuilder, SimError>,
-        held: &[Held],
-        start: Option<&FrictionalEquilibrium>,
-        settings: &FrictionalSettings,
-        observe: &mut impl FnMut(&Step) -> bool,
-    ) -> Result<FrictionalEquilibrium, SimError> {
-        let before = match start {
-            Some(found) => (&found.model, &found.equilibrium.state),
-            None => (self.simulator.model(), self.simulator.state()),
-        };
-        let mut builder = build()?;
-        let vertices = self.simulator.model().vertices();
-        for &node in vertices {
-            builder.place(node, before.0.position(before.1, node));
-        }
-        let stiffness = HOLD * mean_stiffness(self.simulator.model(), self.simulator.state());
-        let nodes: Vec<[u32; 4]> = held
-            .iter()
-            .map(|h| {
-                let count = h.contact.count as usize;
-                let node = |k: usize| vertices[h.contact.vertices[k] as usize];
-                std::array::from_fn(|k| if k < count { node(k) } else { NO_NODE })
-            })
-            .collect();
-        // A vertex with one contact that sticks is simply held; everything else is tied.
-        let mut used = std::collections::HashMap::<u32, usize>::new();
-        for n in nodes.iter().flatten().filter(|n| **n != NO_NODE) {
-            *used.entry(*n).or_default() += 1;
-        }
-        let fixed = |h: &Held, n: &[u32; 4]| h.contact.count == 1 && !h.slides && used[&n[0]] == 1;
-        let (mut ties, mut tied) = (Vec::new(), Vec::new());
-        for (h, n) in held.iter().zip(&nodes) {
-            if fixed(h, n) {
-                builder.fix(n[0]);
-                continue;
-            }
-            let mut weights = [0.0; 4];
-            let mut point = Vector::zeros();
-            for (k, (_, w)) in h.contact.carriers().enumerate() {
-                weights[k] = w;
-                // Held where it lay when it came to rest.
-                let model = self.simulator.model();
-                point += w * model.position(self.simulator.state(), n[k]);
-            }
-            let normal = h.contact.normal;
-            let k = if h.slides { normal * normal.transpose() } else { Matrix::identity() };
-            ties.push(Tie { weights, point, stiffness: k * stiffness, force: h.force });
-            tied.push(*n);
-        }
-        builder.add::<Tie, 12, 4>(Role::Elastic, ties.clone(), tied.clone());
-        let model = builder.build()?;
-        let state = transfer(before.0, before.1, &model);
-        let equilibrium = equilibrium(&model, &state, &settings.newton, &mut *observe)?;
-        let mut gradient = vec![0.0; model.len()];
-        model.gradient(&equilibrium.state, &mut gradient);
-        let mut tie = ties.iter().zip(&tied);
-        let force = |(h, n): (&Held, &[u32; 4])| {
-            let force = if fixed(h, n) {
-                let i = model.unknown(n[0]);
-                Vector::<3>::from_column_slice(&gradient[i..i + 3])
-            } else {
-                tie.next().map_or_else(Vector::zeros, |(tie, nodes)| {
-                    let mut x = Vector::<12>::zeros();
-                    for (k, node) in nodes.iter().enumerate().filter(|(_, n)| **n != NO_NODE) {
-                        let p = model.position(&equilibrium.state, *node);
-                        x.fixed_rows_mut::<3>(3 * k).copy_from(&p);
-                    }
-                    tie.carried(&x)
-                })
-            };
-            StaticContact { contact: h.contact, force, slid: h.slides }
-        };
-        let contacts = held.iter().zip(&nodes).map(force).collect();
-        Ok(FrictionalEquilibrium { model, equilibrium, contacts, steps: 0 })
-    }
-
     /// How many places that are not held have sunk into something.
     fn sunk(&mut self, positions: &[Vector<3>]) -> Result<usize, SimError> {
         let mut near = Vec::new();
@@ -489,21 +470,6 @@ impl<S: ContactSource> Fall<'_, S> {
             self.simulator.contact_forces().iter().map(|f| f.contact.key).collect();
         Ok(near.iter().filter(|c| c.gap < -1e-5 * size && !held.contains(&c.key)).count())
     }
-}
-
-/// Mean stiffness of a vertex \[N/m\].
-fn mean_stiffness(model: &Model, state: &State) -> f64 {
-    let mut values = vec![0.0; model.pattern().nnz()];
-    model.hessian(state, toile_energy::Curvature::Positive, &mut values);
-    let (mut sum, mut count) = (0.0, 0usize);
-    for &node in model.vertices() {
-        let i = model.unknown(node);
-        if !model.fixed()[i] {
-            sum += values[model.pattern().col_ptr[i]];
-            count += 1;
-        }
-    }
-    if count > 0 && sum > 0.0 { sum / count as f64 } else { 1.0 }
 }
 
 /// Use of the friction beyond which it does not matter how much is asked.
@@ -568,13 +534,14 @@ fn judge(
     Ok(())
 }
 
-/// Largest motion in a simulated time, exact friction, from rest, relative to the size, and where it ended.
+/// Largest motion in a simulated time, exact friction, from rest, relative to the size, and where it ended; `None` when it was to stop.
 fn drift<S: ContactSource>(
     build: &impl Fn() -> Result<ModelBuilder, SimError>,
     source: &mut S,
     found: &FrictionalEquilibrium,
     time: f64,
-) -> Result<(f64, State), SimError> {
+    go_on: &mut impl FnMut(f64) -> bool,
+) -> Result<Option<(f64, State)>, SimError> {
     let mut builder = build()?;
     let (held, state) = (&found.model, &found.equilibrium.state);
     let start = held.positions(state);
@@ -592,6 +559,9 @@ fn drift<S: ContactSource>(
         simulator.step(time / steps)?;
         let now = simulator.model().positions(simulator.state());
         largest = now.iter().zip(&start).map(|(a, b)| (a - b).norm()).fold(largest, f64::max);
+        if !go_on(largest / found.equilibrium.certificate.size) {
+            return Ok(None);
+        }
     }
-    Ok((largest / found.equilibrium.certificate.size, simulator.state().clone()))
+    Ok(Some((largest / found.equilibrium.certificate.size, simulator.state().clone())))
 }

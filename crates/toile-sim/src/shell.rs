@@ -9,6 +9,9 @@ use toile_geometry::{Topology, Vec3};
 use crate::seam::{SeamHinges, Stitch, seam_hinges, thread_stiffness};
 use crate::{ModelBuilder, NO_NODE, Role, SimError};
 
+/// Longest time of internal damping \[s\]: what is beyond it is no cloth, and far beyond it no number.
+const MOST_DAMPING: f64 = 1e6;
+
 /// What a shell is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ShellMaterial {
@@ -328,11 +331,11 @@ impl Shell {
                 must: "zero or a positive number",
             });
         }
-        if !(self.damping >= 0.0 && self.damping.is_finite()) {
+        if !(0.0..=MOST_DAMPING).contains(&self.damping) {
             return Err(SimError::BadParameter {
                 what: "damping",
                 value: self.damping,
-                must: "zero or a positive number of seconds",
+                must: "zero or a positive number of seconds, a million at most",
             });
         }
         let sewn = self.seams.iter().flat_map(|s| [s.vertex, s.edge[0], s.edge[1]]);

@@ -23,7 +23,8 @@ Writes into DIR, in the units and axes of the input and with its vertex order:
 For rods: rod_0.csv, … with s,x,y,z and the frame d1, d2, d3 at --stations points, and certificate.json.
 
 On colliders, or with [self_contact], the cloth first falls with exact friction until it rests, which takes longer;
-colliders that move stand still where they start.
+colliders that move stand still where they start. What touches inside its faces and edges, or itself, is then
+simulated for a fifth of a second, or for --drift, and not certified where that moves it.
 
 Ctrl-C stops after the current step and writes the best shape so far; a second one stops at once.
 

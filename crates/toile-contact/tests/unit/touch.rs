@@ -1,6 +1,6 @@
 use nalgebra::UnitQuaternion;
 use toile_contact::{
-    Collider, Contact, ContactError, ContactKey, Motion, Shape, collider_contacts,
+    Collider, Contact, ContactError, ContactKey, Motion, Shape, collider_contacts, rolls,
 };
 use toile_geometry::{TriMesh, Vec3, generate};
 
@@ -228,4 +228,43 @@ fn a_collider_that_is_nowhere_is_refused() {
     let placed = [collider.at(f64::NAN)];
     let error = collider_contacts(&cloth.positions, &cloth.topology, &placed, 0.0).unwrap_err();
     assert_eq!(error, ContactError::NotFinite { what: "the place of a collider" });
+}
+
+/// Tilted by a little, cloth is touched where the radius says.
+#[test]
+fn contacts_roll_as_tilted_cloth_finds_them() {
+    let zero = Vec3::zeros();
+    let shapes = [
+        Shape::sphere(zero, 0.1).unwrap(),
+        Shape::torus(zero, Vec3::new(1.0, 0.3, 0.1), 0.3, 0.05).unwrap(),
+        // On the ends of thick ones.
+        Shape::capsule(Vec3::z() * -0.5, zero, 0.2).unwrap(),
+    ];
+    for shape in shapes {
+        let collider = Collider::fixed(shape.clone());
+        let heights = (0..400).map(|k| 0.4 - 1e-3 * f64::from(k));
+        let mut cloths = heights.map(triangle);
+        let touching = |cloth: &TriMesh| !contacts(cloth, shape.clone(), 0.0).is_empty();
+        let cloth = cloths.find(touching).unwrap();
+        let contact = *contacts(&cloth, shape.clone(), 0.0).iter().find(|c| c.count == 3).unwrap();
+        let found = rolls(&contact, &cloth.positions, &collider.at(0.0));
+        assert_eq!(found.iter().flatten().count(), 2);
+        let at = contact.sum(&cloth.positions);
+        for roll in found.iter().flatten() {
+            let along = Contact { weights: roll.weights, ..contact }.sum(&cloth.positions);
+            assert!((along.norm() - 1.0).abs() < 1e-12 && along.dot(&contact.normal).abs() < 1e-12);
+            let tilt = 1e-4;
+            let mut tilted = cloth.clone();
+            for p in &mut tilted.positions {
+                *p += contact.normal * (tilt * (*p - at).dot(&along));
+            }
+            assert!((roll.tilt(&contact, &tilted.positions) - tilt).abs() < 1e-9);
+            let there = contacts(&tilted, shape.clone(), 1e-3);
+            let there = there.iter().find(|c| c.key == contact.key).unwrap();
+            // The normal leans back, so the force goes towards what sank.
+            let gone = there.sum(&tilted.positions) - at;
+            let expected = -along * (roll.radius * tilt);
+            assert!((gone - expected).norm() < 0.02 * expected.norm(), "{gone} not {expected}");
+        }
+    }
 }

@@ -128,6 +128,11 @@ impl Stage {
         Self { tau: ALPHA * h, time: from.time + h, base, velocity, impulse, second_order: true }
     }
 
+    /// First stage of SDIRK2 in a step of `h`.
+    pub(crate) fn sdirk2_first(from: &Moving, h: f64) -> Self {
+        Self { second_order: true, ..Self::euler(from, ALPHA * h) }
+    }
+
     /// Second stage of SDIRK2 after `middle`, reached at αh; `force` is the smooth force there \[N\].
     pub(crate) fn sdirk2(from: &Moving, middle: &Moving, force: &[f64], h: f64) -> Self {
         let mut stage = Self::euler(from, ALPHA * h);

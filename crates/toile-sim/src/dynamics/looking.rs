@@ -215,6 +215,11 @@ impl<S: ContactSource> Simulator<S> {
             if let Some(held) = self.warm.get(&contact.key) {
                 row.carry(held);
             }
+            if row.force[0] > 0.0 {
+                let rolls = self.source.rolls(contact, &self.positions, stage.time);
+                row.rolls =
+                    rolls.map(|r| r.map(|roll| (roll, roll.tilt(contact, &self.positions))));
+            }
             self.rows.push(row);
         }
         for row in &mut past {

@@ -2,7 +2,7 @@
 //!
 //! Every integrator is a sequence of implicit stages of one shape (`integrator`). A stage finds the
 //! displacement at which inertia, elasticity and contact forces balance (`stage`, `proximal`, `touches`, `linear`, `share`, `cushion`), Signorini's and
-//! Coulomb's laws included: contacts are rows over the unknowns (`rows`), their stiffness enters one sparse
+//! Coulomb's laws included: contacts are rows over the unknowns (`rows`), those inside edges and faces roll (`rolling`), their stiffness enters one sparse
 //! system with the elastic one (`system`). [`Simulator`] strings stages into steps; it looks for contacts before and after
 //! each (`looking`); where no contact forces are found that keep things apart, what would collide goes together (`fallback`, `zones`).
 
@@ -19,6 +19,7 @@ mod looking;
 mod many;
 mod proximal;
 mod report;
+mod rolling;
 mod rows;
 mod share;
 mod simulator;

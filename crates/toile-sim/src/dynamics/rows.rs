@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use toile_cone::{Contact as LocalContact, Law, project_disc};
-use toile_contact::{Contact, ContactKey};
+use toile_contact::{Contact, ContactKey, Roll};
 use toile_num::{Matrix, Vector};
 
 use crate::State;
@@ -74,6 +74,8 @@ pub(crate) struct Row {
     pub(crate) stiff: [f64; 2],
     /// What friction may carry, where several vertices carry the contact \[N\]; infinite while it is new.
     pub(crate) bound: f64,
+    /// How it moves along its edge or face, and the tilts it was found at.
+    pub(crate) rolls: [Option<(Roll, f64)>; 2],
 }
 
 impl Row {
@@ -100,6 +102,7 @@ impl Row {
             pull: [0.0; 2],
             stiff: [0.0; 2],
             bound: f64::INFINITY,
+            rolls: [None; 2],
         };
         row.base = contact.gap - n.dot(&row.sum(state.coordinates()));
         row

@@ -136,6 +136,11 @@ impl<S: ContactSource> Simulator<S> {
     }
 
     /// What finds the contacts.
+    pub(crate) fn source(&self) -> &S {
+        &self.source
+    }
+
+    /// What finds the contacts, to be changed.
     pub fn source_mut(&mut self) -> &mut S {
         &mut self.source
     }
@@ -153,6 +158,11 @@ impl<S: ContactSource> Simulator<S> {
     pub fn expect(&mut self, forces: impl IntoIterator<Item = (ContactKey, Vector<3>)>) {
         let held = |force| Held { force, status: ContactStatus::Stick };
         self.warm.extend(forces.into_iter().map(|(key, force)| (key, held(force))));
+    }
+
+    /// Acceleration that the loads give \[m/s²\].
+    pub(crate) fn unit(&self) -> f64 {
+        self.unit
     }
 
     /// Time \[s\].
@@ -372,8 +382,8 @@ impl<S: ContactSource> Simulator<S> {
                 self.stage(&Stage::after_trapezoid(from, &middle, h).until(to), report, go_on)
             }
             Integrator::Sdirk2 => {
-                let middle = self.stage(&Stage::euler(from, ALPHA * h), report, go_on)?;
-                let force = self.smooth_force(&middle);
+                let middle = self.stage(&Stage::sdirk2_first(from, h), report, go_on)?;
+                let force = self.smooth_force_after(&middle);
                 self.stage(&Stage::sdirk2(from, &middle, &force, h).until(to), report, go_on)
             }
         }
@@ -387,6 +397,15 @@ impl<S: ContactSource> Simulator<S> {
 
     /// Elastic, load and damping forces \[N\].
     pub(super) fn smooth_force(&mut self, at: &Moving) -> Vec<f64> {
+        if self.model.is_viscous() {
+            self.model.viscosity(&at.position, &mut self.work.viscosity);
+        }
+        self.smooth_force_after(at)
+    }
+
+    /// The same with the matrix of internal damping of the stage before: what was solved with one must not be asked with another, for what
+    /// the sheet does not strain in the first it may in the second, and that is stiff.
+    fn smooth_force_after(&mut self, at: &Moving) -> Vec<f64> {
         let mut force = vec![0.0; self.model.len()];
         self.model.gradient(&at.position, &mut force);
         for i in 0..force.len() {
@@ -394,8 +413,7 @@ impl<S: ContactSource> Simulator<S> {
         }
         if self.model.is_viscous() {
             let mut slowed = vec![0.0; force.len()];
-            let matrix = &mut self.work.viscosity;
-            self.model.viscosity(&at.position, matrix);
+            let matrix = &self.work.viscosity;
             self.model.pattern().multiply(matrix, &at.velocity, &mut slowed);
             force.iter_mut().zip(&slowed).for_each(|(f, s)| *f -= s);
         }

@@ -1,6 +1,6 @@
 //! What finds contacts.
 
-use toile_contact::Contact;
+use toile_contact::{Contact, Roll};
 use toile_num::Vector;
 
 use super::zones::Collision;
@@ -72,6 +72,11 @@ pub trait ContactSource {
         _to: f64,
     ) -> Result<Vec<Collision>, SimError> {
         Ok(Vec::new())
+    }
+
+    /// How a contact inside an edge or face that was found moves along it when that tilts.
+    fn rolls(&self, _contact: &Contact, _positions: &[Vector<3>], _time: f64) -> [Option<Roll>; 2] {
+        [None; 2]
     }
 
     /// Displacement of a point at `place` that goes with a collider.

@@ -14,6 +14,7 @@ use super::free::Memory;
 use super::integrator::Stage;
 use super::linear::Linearised;
 use super::proximal::{LARGER, Linear, NEARLY, Proximal};
+use super::rolling::Rolling;
 use super::rows::{ContactStatus, Row, at, set_apart};
 use super::system::{self, System};
 use crate::{Model, SimError, State};
@@ -94,6 +95,8 @@ pub(crate) struct Workspace {
     pub(super) slowed: Vec<f64>,
     /// Elastic energy and that of the loads at the same place, and half of what internal damping has taken on the way \[J\].
     pub(super) energy: f64,
+    /// What contacts that roll add to it.
+    pub(super) rolling: Vec<Rolling>,
     /// What of it no contact carries \[N\].
     pub(super) residual: Vec<f64>,
     pub(super) step: Vec<f64>,
@@ -136,6 +139,7 @@ impl Workspace {
             },
             slowed: if model.is_viscous() { vec![0.0; n] } else { Vec::new() },
             energy: 0.0,
+            rolling: Vec::new(),
             residual: vec![0.0; n],
             step: vec![0.0; n],
             correction: vec![0.0; n],
@@ -220,6 +224,9 @@ impl StageProblem<'_> {
                 *b += s / tau;
                 work.energy += 0.5 * s * d / tau;
             }
+        }
+        for roll in &work.rolling {
+            work.energy += roll.add_to(work.state.coordinates(), &mut work.balance);
         }
         self.model.clear_fixed(&mut work.balance);
         work.timings.assembly += clock.elapsed();
@@ -328,6 +335,7 @@ impl StageProblem<'_> {
     ) -> Result<StageReport, SimError> {
         let mut report = StageReport { complete: Row::any_shared(rows), ..StageReport::default() };
         self.begin_damping(work);
+        work.rolling = Rolling::of(rows);
         if !report.complete {
             self.prepare(system, work, rows);
         }
@@ -480,6 +488,9 @@ impl StageProblem<'_> {
         self.model.secant_hessian(&work.state, before, curvature, &mut system.elastic);
         for (e, c) in system.elastic.iter_mut().zip(&work.viscosity) {
             *e += c / self.stage.tau;
+        }
+        for roll in &work.rolling {
+            roll.stiffen(self.model.pattern(), self.model.fixed(), &mut system.elastic);
         }
         work.timings.assembly += clock.elapsed();
     }

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use toile_contact::{
     Collider, Contact, ContactKey, INSIDE, Impact, ImpactPair, LayerPair, LayerSettings,
-    LayerSides, Layers, collider_contacts, collider_impacts, first_impact, piercing_contacts,
-    piercing_impacts, safe_fraction,
+    LayerSides, Layers, Roll, collider_contacts, collider_impacts, first_impact, piercing_contacts,
+    piercing_impacts, rolls, safe_fraction,
 };
 use toile_geometry::Topology;
 use toile_num::Vector;
@@ -389,6 +389,12 @@ impl ContactSource for Surroundings {
             }
         }
         Ok(found)
+    }
+
+    fn rolls(&self, contact: &Contact, positions: &[Vector<3>], time: f64) -> [Option<Roll>; 2] {
+        let collider = contact.key.collider().map(|c| &self.colliders[c as usize]);
+        let solid = collider.filter(|c| contact.count > 1 && c.shape().as_mesh().is_none());
+        solid.map_or([None; 2], |c| rolls(contact, positions, &c.at(time)))
     }
 
     fn carried(&self, collider: u32, place: &Vector<3>, from: f64, to: f64) -> Vector<3> {
