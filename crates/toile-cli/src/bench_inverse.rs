@@ -108,9 +108,7 @@ fn compare(args: &BenchArgs, global: &Global) -> Result<Outcome, Failure> {
     }
     let limit = 60.0 * args.minutes;
     let mut pieces = wanted(args)?;
-    let count = |p: &Piece| -> usize {
-        p.garment.shells.iter().map(|s| s.positions.len()).sum()
-    };
+    let count = |p: &Piece| -> usize { p.garment.shells.iter().map(|s| s.positions.len()).sum() };
     pieces.sort_by_key(count);
     let settings = InverseSettings { drift_time: 0.0, naive_sag: false, ..Default::default() };
     let mut all = true;

@@ -150,6 +150,16 @@ impl Assembly {
         prior: &Prior,
         watch: &dyn Fn(f64) -> bool,
     ) -> Result<AssemblyInversion, RodError> {
+        self.invert_from(prior, None, watch)
+    }
+
+    /// The same from forces in the frames of the contacts, which decide how long it takes and nothing else.
+    fn invert_from(
+        &self,
+        prior: &Prior,
+        mut start: Option<Vec<f64>>,
+        watch: &dyn Fn(f64) -> bool,
+    ) -> Result<AssemblyInversion, RodError> {
         self.has_curvatures("inversion")?;
         let sites = self.sites_at_rest();
         let mut pairs = self.find(&sites);
@@ -184,7 +194,6 @@ impl Assembly {
         };
         let mu: Vec<f64> = pairs.iter().map(|p| USED * p.friction).collect();
         let mut dearer = vec![0.0; count];
-        let mut start: Option<Vec<f64>> = None;
         for round in 0..=PRICES {
             let done = |part: f64| watch((round as f64 + part) / (PRICES + 1) as f64);
             if count > 0 {
@@ -429,5 +438,33 @@ impl Assembly {
             }
         }
         Ok(Some(most / (high - low).norm().max(1e-300)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gallery::drawn_hair;
+
+    /// The problem is strictly convex: nothing, noise and forces a hundred times too large lead to the same forces and natures.
+    #[test]
+    fn the_answer_does_not_depend_on_the_start() {
+        let scene = drawn_hair(100).unwrap();
+        let found = scene.invert(&Prior::Shape).unwrap();
+        let count = found.contacts.len();
+        let largest = found.contacts.iter().map(|c| c.force.norm()).fold(0.0, f64::max);
+        assert!(count > 20 && found.residual <= TOLERANCE[0], "{count} {:e}", found.residual);
+        for size in [1.0, 100.0] {
+            let noise = |i: usize| (1.7 * i as f64).sin() * size * largest;
+            let start = Some((0..3 * count).map(noise).collect());
+            let other = scene.invert_from(&Prior::Shape, start, &|_| true).unwrap();
+            for (a, b) in found.contacts.iter().zip(&other.contacts) {
+                let error = (a.force - b.force).norm() / largest;
+                assert!(a.key == b.key && error < 1e-6, "{size} {:?}: {error:e}", a.key);
+            }
+            for (a, b) in found.natural.iter().flatten().zip(other.natural.iter().flatten()) {
+                assert!((a - b).norm() < 1e-5, "{size}: {a} {b}");
+            }
+        }
     }
 }
