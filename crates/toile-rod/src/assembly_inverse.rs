@@ -194,6 +194,9 @@ impl Assembly {
         };
         let mu: Vec<f64> = pairs.iter().map(|p| USED * p.friction).collect();
         let mut dearer = vec![0.0; count];
+        // What is asked again in every round is known where nothing pushes otherwise: forces of the last round, and which fibres hold without any.
+        let mut before: Vec<Vec<Vec3>> = Vec::new();
+        let mut without: Vec<Option<bool>> = vec![None; sites.len()];
         for round in 0..=PRICES {
             let done = |part: f64| watch((round as f64 + part) / (PRICES + 1) as f64);
             if count > 0 {
@@ -212,22 +215,37 @@ impl Assembly {
                 map_items(&sites, GRAIN, |f, s| delassus.joint_forces(f, s.points.len(), &r));
             let natures = self.bodies.try_map_watched(
                 |part| done(0.2 + 0.4 * part),
-                |body| self.natures(body, &bent, &chains, &forces),
+                |body| {
+                    if round > 0 && body.fibres.iter().all(|f| before[*f] == forces[*f]) {
+                        let known =
+                            |f: &usize| (out.natural[*f].clone(), out.certificates[*f].clone());
+                        return Ok(body.fibres.iter().map(known).collect());
+                    }
+                    self.natures(body, &bent, &chains, &forces)
+                },
             )?;
             (out.natural, out.certificates) = natures.into_iter().unzip();
+            before = forces;
             // Forces under which a fibre would fall alone are made dearer for it, if its nature holds it without them.
             let none: Vec<Vec<Vec3>> =
                 sites.iter().map(|s| vec![Vec3::zeros(); s.points.len()]).collect();
             let judging = |part: f64| done(0.6 + 0.4 * part);
-            let loose: Vec<bool> = self.bodies.try_map_watched(judging, |body| {
+            let judged = self.bodies.try_map_watched(judging, |body| {
                 let steady = |c: &RodCertificate| c.margin >= STEADY;
-                let count = body.fibres.len();
+                let (count, first) = (body.fibres.len(), body.fibres[0]);
                 if body.fibres.iter().all(|f| steady(&out.certificates[*f])) {
-                    return Ok(vec![false; count]);
+                    return Ok(vec![(false, without[first]); count]);
                 }
-                let alone = self.natures(body, &bent, &chains, &none)?;
-                Ok(vec![alone.iter().all(|(_, c)| steady(c)); count])
+                let holds = match without[first] {
+                    Some(known) => known,
+                    None => {
+                        self.natures(body, &bent, &chains, &none)?.iter().all(|(_, c)| steady(c))
+                    }
+                };
+                Ok(vec![(holds, Some(holds)); count])
             })?;
+            let loose: Vec<bool> = judged.iter().map(|j| j.0).collect();
+            without = judged.into_iter().map(|j| j.1).collect();
             let mut more = false;
             for (c, pair) in pairs.iter().enumerate() {
                 if pair.sides().any(|s| loose[s.fibre]) && r[3 * c] > 0.0 {
