@@ -41,8 +41,7 @@ impl<'a> Earlier<'a> {
             l * a.max(b)
         };
         let turned: f64 = rod.lengths().iter().enumerate().map(one).sum();
-        // Not a number is not far.
-        if !(turned * dt > FAR) {
+        if turned.is_nan() || turned * dt <= FAR {
             return None;
         }
         let back = (motion.spin - motion.spin_rate * (0.5 * dt)) * -dt;
