@@ -1,9 +1,9 @@
 //! Checkpoints of moving fibres, exact to the bit.
 //!
 //! ```text
-//! toile fibres 1
+//! toile fibres 2
 //! step 40
-//! time 3fa47ae147ae147b
+//! time 3fa47ae147ae147b3f60624dd2f1a9fc    and the length of the last step
 //! fibres 2
 //! blocks 21                    then three lines: curvatures, their rates, clamp with its motion
 //! contacts 5                   one line each: kind, numbers, force
@@ -21,7 +21,7 @@ use crate::atomic::{WriteError, atomic_write};
 use crate::checkpoint::{CheckpointError, Lines, checksum, line, push_bits};
 
 /// First line of the files this version writes and reads.
-const TITLE: &str = "toile fibres 1";
+const TITLE: &str = "toile fibres 2";
 
 /// Writes where fibres are after `step` steps, whole or not at all.
 pub fn write_fibre_checkpoint(
@@ -53,7 +53,7 @@ fn vectors(text: &mut String, values: &[Vec3]) {
 /// What a file of fibres holds.
 pub fn text(step: usize, checkpoint: &FibreCheckpoint) -> String {
     let mut text = format!("{TITLE}\nstep {step}\ntime ");
-    push_bits(&mut text, &[checkpoint.time]);
+    push_bits(&mut text, &[checkpoint.time, checkpoint.taken]);
     line(&mut text, format_args!("\nfibres {}", checkpoint.fibres.len()));
     for fibre in &checkpoint.fibres {
         line(&mut text, format_args!("blocks {}", fibre.q.len()));
@@ -98,7 +98,8 @@ pub fn parse_fibre_checkpoint(bytes: &[u8]) -> Result<(usize, FibreCheckpoint), 
     let step = lines.section("step")?;
     let time = lines.next()?;
     let time = time.strip_prefix("time ").ok_or_else(|| lines.damaged("`time` is missing"))?;
-    let time = lines.unbits(time, 1)?[0];
+    let times = lines.unbits(time, 2)?;
+    let (time, taken) = (times[0], times[1]);
     let count = lines.section("fibres")?;
     let mut fibres = Vec::new();
     for _ in 0..count {
@@ -139,5 +140,5 @@ pub fn parse_fibre_checkpoint(bytes: &[u8]) -> Result<(usize, FibreCheckpoint), 
         forces.push((key, Vec3::from_column_slice(&lines.unbits(force, 3)?)));
     }
     lines.end(bytes)?;
-    Ok((step, FibreCheckpoint { time, fibres, forces }))
+    Ok((step, FibreCheckpoint { time, taken, fibres, forces }))
 }

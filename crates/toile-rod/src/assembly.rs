@@ -16,7 +16,7 @@ use crate::account::{AssemblyReport, FibreContactKey, Laps, StepTimings};
 use crate::body::{Bodies, Body};
 use crate::crowd::Crowd;
 use crate::delassus::Delassus;
-use crate::motion::{ClampMotion, Moving, RodState, StepSettings, advance, check, energies};
+use crate::motion::{ClampMotion, Moving, RodState, StepSettings, advance, check, energies_after};
 use crate::nodal_step::NodalFibre;
 use crate::passing::{is_fast, passing};
 use crate::rod::{Rod, Station};
@@ -24,6 +24,7 @@ use crate::rotation::Vec3;
 use crate::supple::{Factorised, Supple};
 use crate::touch::{Pair, Sites, find};
 use crate::tree::accelerated;
+use crate::turning::Turning;
 
 /// Distance of its root from a collider within which a fibre of that radius and length is rooted in it \[m\]: drawings are that rough.
 pub fn rooted_within(radius: f64, length: f64) -> f64 {
@@ -72,6 +73,8 @@ pub struct Assembly {
     pub settings: AssemblySettings,
     /// Time \[s\].
     pub time: f64,
+    /// Length of the step that led here, or of the part of it that was the last \[s\]; 0 at the beginning.
+    pub(crate) taken: f64,
     /// Forces of the last step \[N\], in world axes: where the next one begins, and which contacts keep their place.
     pub(crate) forces: HashMap<FibreContactKey, Vec3>,
     /// Part of the friction that contacts may use.
@@ -147,6 +150,7 @@ impl Assembly {
             colliders,
             settings,
             time: 0.0,
+            taken: 0.0,
             forces: HashMap::new(),
             friction_share: 1.0,
             solver: SOLVER_NAMES[1],
@@ -247,6 +251,11 @@ impl Assembly {
         self.step_in_parts(0, go_on)
     }
 
+    /// Length of the step that led here, or would have \[s\].
+    fn last_step(&self) -> f64 {
+        if self.taken > 0.0 { self.taken } else { self.settings.step.dt }
+    }
+
     /// All fibres ready for a step, and where their joints are.
     pub(crate) fn prepared(&self) -> Result<(Vec<Prepared>, Vec<Sites>), RodError> {
         let one = |body: &Body| match body.alone().and_then(|f| self.nodal.get_key_value(&f)) {
@@ -257,7 +266,7 @@ impl Assembly {
                 let sites = Sites { points: nodes.points(), velocities };
                 Ok(vec![(Prepared { chain: Factorised::Nodes(factor), free }, sites)])
             }
-            None => Ok(prepare(body, &self.fibres, &self.settings)),
+            None => Ok(prepare(body, &self.fibres, &self.settings, self.last_step())),
         };
         Ok(self.bodies.try_map(one)?.into_iter().unzip())
     }
@@ -380,6 +389,7 @@ impl Assembly {
             }
         }
         self.place_grown();
+        self.taken = h;
         self.time += h;
         Ok(())
     }
@@ -525,7 +535,10 @@ impl Assembly {
         for (i, f) in self.fibres.iter().enumerate() {
             let one = match self.nodal.get(&i) {
                 Some(nodes) => nodes.energies(),
-                None => energies(&f.rod, &f.state, &self.settings.gravity, &f.motion)?,
+                None => {
+                    let dt = Some(self.last_step());
+                    energies_after(&f.rod, &f.state, &self.settings.gravity, &f.motion, dt)?
+                }
             };
             sum.iter_mut().zip(one).for_each(|(s, e)| *s += e);
         }
@@ -552,11 +565,17 @@ impl Assembly {
     }
 }
 
-fn prepare(body: &Body, fibres: &[Fibre], settings: &AssemblySettings) -> Vec<(Prepared, Sites)> {
+fn prepare(
+    body: &Body,
+    fibres: &[Fibre],
+    settings: &AssemblySettings,
+    before: f64,
+) -> Vec<(Prepared, Sites)> {
     let h = settings.step.dt;
     let own: Vec<&Fibre> = body.fibres.iter().map(|f| &fibres[*f]).collect();
-    let moving: Vec<Moving> =
-        own.iter().map(|f| Moving::new(&f.rod, &f.state, &settings.gravity, &f.motion)).collect();
+    let turning = Turning { before, ..Turning::of_step(&settings.step, &own[0].motion) };
+    let ready = |f: &&Fibre| Moving::new(&f.rod, &f.state, &settings.gravity, &f.motion, &turning);
+    let moving: Vec<Moving> = own.iter().map(ready).collect();
     let parts: Vec<_> = own.iter().zip(&moving).map(|(f, m)| (&f.rod, &f.state, m)).collect();
     let (chains, accelerations) = accelerated(&body.growths, &parts, &settings.step);
     let ahead = |(f, a): (&&Fibre, &Vec<Vec3>)| -> Vec<Vec3> {

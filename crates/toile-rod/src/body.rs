@@ -167,7 +167,8 @@ impl Body {
                 out.push((*f, *rod.clamp(), motion));
             }
             let mut list = Vec::with_capacity(rod.lengths().len() + 1);
-            Moving::traced(&rod, state, &Vec3::zeros(), &motion, |_, c, m| list.push((c, m)));
+            let note = |_, c, m| list.push((c, m));
+            Moving::traced(&rod, state, &Vec3::zeros(), &motion, None, note);
             joints.push(list);
         }
         out

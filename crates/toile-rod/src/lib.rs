@@ -57,6 +57,7 @@ mod crowd;
 mod curve;
 mod delassus;
 mod discrete;
+mod earlier;
 mod element;
 mod error;
 mod fit;
@@ -87,6 +88,7 @@ mod statics;
 mod supple;
 mod touch;
 mod tree;
+mod turning;
 
 pub use account::{AssemblyReport, FibreContact, FibreContactKey, StepTimings, SurfacePart};
 pub use assembly::{Assembly, AssemblySettings, Fibre, Overlap, rooted_within};

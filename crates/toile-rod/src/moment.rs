@@ -24,6 +24,8 @@ pub struct FibreMoment {
 pub struct FibreCheckpoint {
     /// Time \[s\].
     pub time: f64,
+    /// Length of the step that led there, or of the part of it that was the last \[s\]; 0 at the beginning.
+    pub taken: f64,
     /// Every fibre.
     pub fibres: Vec<FibreMoment>,
     /// Forces of the last step \[N\], from which the next one starts, sorted by key.
@@ -57,6 +59,7 @@ impl Assembly {
         forces.sort_by_key(|f| f.0);
         FibreCheckpoint {
             time: self.time,
+            taken: self.taken,
             fibres: self.fibres.iter().enumerate().map(one).collect(),
             forces,
         }
@@ -88,7 +91,7 @@ impl Assembly {
             fibre.state.q.clone_from(&moment.q);
             fibre.state.rate.clone_from(&moment.rate);
         }
-        self.time = from.time;
+        (self.time, self.taken) = (from.time, from.taken);
         self.forces = from.forces.iter().copied().collect();
         Ok(())
     }

@@ -13,12 +13,14 @@ use toile_num::{Matrix, Vector};
 
 use crate::RodError;
 use crate::chain::{Chain, LOCAL, STATE};
+use crate::earlier::Earlier;
 use crate::element::Node;
 use crate::forms::{Mix, Parts, mix_form, transition};
 use crate::panel::{FEW, FEW_RULE, NODES, RULE, Rule};
 use crate::rod::{Clamp, Rod};
 use crate::rotation::{Mat3, Vec3, cross_matrix};
 use crate::statics::elastic_energy;
+use crate::turning::Turning;
 
 /// Generalised force on (δr, δθ) of an element's first joint and its curvatures.
 pub(crate) type Local = Vector<LOCAL>;
@@ -104,8 +106,15 @@ pub(crate) struct Moving {
 }
 
 impl Moving {
-    pub(crate) fn new(rod: &Rod, state: &RodState, gravity: &Vec3, motion: &ClampMotion) -> Self {
-        Self::traced(rod, state, gravity, motion, |_, _, _| {})
+    /// Ready for a step, in which `turning` resists turns of sections about their tangents.
+    pub(crate) fn new(
+        rod: &Rod,
+        state: &RodState,
+        gravity: &Vec3,
+        motion: &ClampMotion,
+        turning: &Turning,
+    ) -> Self {
+        Self::traced(rod, state, gravity, motion, Some(turning), |_, _, _| {})
     }
 
     /// The same; `joint` is told where every joint is and how it moves while q̈ = 0, the clamp being 0.
@@ -114,9 +123,11 @@ impl Moving {
         state: &RodState,
         gravity: &Vec3,
         motion: &ClampMotion,
+        resists: Option<&Turning>,
         mut joint: impl FnMut(usize, Clamp, ClampMotion),
     ) -> Self {
         let n = rod.lengths().len();
+        let natural = if resists.is_some() { rod.rest() } else { Vec::new() };
         let density = rod.section().linear_density;
         let clamp = rod.clamp();
         let mut frame = clamp.frame;
@@ -127,24 +138,41 @@ impl Moving {
         let mut parts = Vec::with_capacity(n);
         let mut loads = Vec::with_capacity(n);
         let mut nodes: Vec<Node> = Vec::new();
+        let mut earlier = resists.and_then(|r| Earlier::of(rod, state, motion, r.before));
         for e in 0..n {
             let arc = rod.arc(&state.q, e);
-            let [left, right] =
-                rod.blocks_of(e).map(|b| b.map_or(Vec3::zeros(), |b| state.rate[b]));
-            let mut rate = Vector::<6>::zeros();
-            rate.fixed_rows_mut::<3>(0).copy_from(&left);
-            rate.fixed_rows_mut::<3>(3).copy_from(&right);
+            let (rates, rate) = rates_of(rod, state, e);
             nodes.clear();
             let end = arc.sample(&frame, arc.length, |node| nodes.push(*node));
-            let pulled = Pulled { spin, rate: [left, right], gravity, density };
+            let pulled = Pulled { spin, rate: rates, gravity, density };
             let mut here = (turning, pull);
-            let load = if arc.is_gentle(arc.length) {
+            let mut load: Local = if arc.is_gentle(arc.length) {
                 nodes.chunks(FEW).map(|panel| pulled.panel(&FEW_RULE, panel, &mut here)).sum()
             } else {
                 nodes.chunks(NODES).map(|panel| pulled.panel(&RULE, panel, &mut here)).sum()
             };
+            if let (Some(earlier), Some(resists)) = (&mut earlier, resists) {
+                load = Local::zeros();
+                for (node, before) in nodes.iter().zip(earlier.velocities(e, &arc, &nodes, rates)) {
+                    let now = velocity - motion.velocity + spin.cross(&node.r) + node.j * rate;
+                    let a = motion.acceleration + (now - before) / resists.dt;
+                    let f = (gravity - a) * (density * node.weight);
+                    load += local_load(&node.r, &node.j, &f);
+                }
+            }
             let (turn_here, pull_here) = here;
-            parts.push(Parts::inertial(&nodes, &end, density));
+            let mut part = Parts::inertial(&nodes, &end, density);
+            if let Some(resists) = resists {
+                let both = |b: Option<usize>| {
+                    b.map_or((Vec3::zeros(), Vec3::zeros()), |b| (state.q[b], natural[b]))
+                };
+                let curvatures = rod.blocks_of(e).map(both);
+                if let Some((form, force)) = resists.of(rod, curvatures, &nodes, &spin, &rate) {
+                    part.mass += form;
+                    load += force;
+                }
+            }
+            parts.push(part);
             loads.push(load);
             position += end.r;
             velocity += spin.cross(&end.r) + end.j * rate;
@@ -339,7 +367,8 @@ pub fn acceleration(
     settings: &StepSettings,
 ) -> Result<Vec<Vec3>, RodError> {
     check(rod, state, settings)?;
-    let moving = Moving::new(rod, state, gravity, motion);
+    let turning = Turning::of_step(settings, motion);
+    let moving = Moving::new(rod, state, gravity, motion, &turning);
     let (h, theta, nu) = (settings.dt, settings.theta, settings.damping);
     let chain = moving.chain(rod, theta * theta * h * h + nu * h);
     Ok(chain.solve(&right_hand_side(rod, state, &moving, theta * h + nu)))
@@ -354,7 +383,8 @@ pub fn acceleration_dense(
     settings: &StepSettings,
 ) -> Result<Vec<Vec3>, RodError> {
     check(rod, state, settings)?;
-    let moving = Moving::new(rod, state, gravity, motion);
+    let turning = Turning::of_step(settings, motion);
+    let moving = Moving::new(rod, state, gravity, motion, &turning);
     let (h, theta, nu) = (settings.dt, settings.theta, settings.damping);
     let matrix = moving.dense(rod, theta * theta * h * h + nu * h);
     let f = right_hand_side(rod, state, &moving, theta * h + nu);
@@ -387,30 +417,53 @@ pub fn energies(
     gravity: &Vec3,
     motion: &ClampMotion,
 ) -> Result<[f64; 3], RodError> {
+    energies_after(rod, state, gravity, motion, None)
+}
+
+/// The same after a step that was so long: of a rod that turned far in it with the momentum that the next step goes on with.
+pub(crate) fn energies_after(
+    rod: &Rod,
+    state: &RodState,
+    gravity: &Vec3,
+    motion: &ClampMotion,
+    dt: Option<f64>,
+) -> Result<[f64; 3], RodError> {
     rod.check_blocks(&state.q)?;
     rod.check_blocks(&state.rate)?;
     let (mut frame, mut r) = (rod.clamp().frame, rod.clamp().position);
     let (mut spin, mut velocity) = (motion.spin, motion.velocity);
     let density = rod.section().linear_density;
     let (mut kinetic, mut weight) = (0.0, 0.0);
+    let mut earlier = dt.and_then(|dt| Earlier::of(rod, state, motion, dt));
+    let mut nodes: Vec<Node> = Vec::new();
     for e in 0..rod.lengths().len() {
         let arc = rod.arc(&state.q, e);
-        let mut rate = Vector::<6>::zeros();
-        for (side, block) in rod.blocks_of(e).iter().enumerate() {
-            if let Some(block) = block {
-                rate.fixed_rows_mut::<3>(3 * side).copy_from(&state.rate[*block]);
-            }
-        }
-        let end = arc.sample(&frame, arc.length, |node| {
-            let u = velocity + spin.cross(&node.r) + node.j * rate;
+        let (rates, rate) = rates_of(rod, state, e);
+        nodes.clear();
+        let end = arc.sample(&frame, arc.length, |node| nodes.push(*node));
+        let before = earlier.as_mut().map(|b| b.velocities(e, &arc, &nodes, rates));
+        for (i, node) in nodes.iter().enumerate() {
+            let u = match &before {
+                Some(before) => motion.velocity + before[i],
+                None => velocity + spin.cross(&node.r) + node.j * rate,
+            };
             kinetic += 0.5 * density * node.weight * u.norm_squared();
             weight -= density * node.weight * gravity.dot(&(r + node.r));
-        });
+        }
         velocity += spin.cross(&end.r) + end.j * rate;
         spin += end.theta * rate;
         (frame, r) = (end.frame, r + end.r);
     }
     Ok([kinetic, elastic_energy(rod, &state.q, &rod.elastic(&state.q)), weight])
+}
+
+/// Rates of the curvatures at both ends of an element, and together.
+fn rates_of(rod: &Rod, state: &RodState, e: usize) -> ([Vec3; 2], Vector<6>) {
+    let [left, right] = rod.blocks_of(e).map(|b| b.map_or(Vec3::zeros(), |b| state.rate[b]));
+    let mut rate = Vector::<6>::zeros();
+    rate.fixed_rows_mut::<3>(0).copy_from(&left);
+    rate.fixed_rows_mut::<3>(3).copy_from(&right);
+    ([left, right], rate)
 }
 
 /// \[1, −\[r\]×, J\]: how the state of a joint and the curvatures of its element move a point.

@@ -13,6 +13,8 @@ use crate::touch::{Pair, Sites, TOUCHING, grid_pairs, segments_of};
 
 /// Part of the sum of the radii below which two fibres count as passing: contacts that hold keep them farther apart.
 const DEEP: f64 = 0.5;
+/// Part of their distance to which fibres that are closer than that may come: less is on the way through.
+const THROUGH: f64 = 0.25;
 /// Part of it by which fibres may move in a step without being looked at: too little to pass from outside to `DEEP`.
 const SLOW: f64 = 0.2;
 /// Advances at most: each takes up at least the distance that is left, but for parallel segments.
@@ -91,10 +93,10 @@ fn one(
         [p.velocities[i] * h, p.velocities[i + 1] * h],
         [q.velocities[k] * h, q.velocities[k + 1] * h],
     ];
-    let near = DEEP * radii;
     let before = segment_segment(&start[0], &start[1], 1e-12).distance_squared.sqrt();
-    // What is that close already is pushed apart by other means.
-    if before <= 1.1 * near {
+    // What is that close already is pushed apart by other means, unless it goes through all the same.
+    let near = if before <= 1.1 * DEEP * radii { THROUGH * before } else { DEEP * radii };
+    if near <= 0.0 {
         return None;
     }
     let (t, found) = first_near(start, way, near)?;

@@ -15,6 +15,7 @@ use crate::motion::{
 use crate::rod::{Clamp, Loads, Rod, Station};
 use crate::rotation::{Mat3, Vec3, straightened};
 use crate::statics::{Body, Factor, Point, RodEquilibrium, StaticSettings, elastic_energy, follow};
+use crate::turning::Turning;
 use crate::{RodCertificate, RodError};
 
 /// Where a branch grows.
@@ -260,14 +261,21 @@ impl Tree {
         if !(settings.dt > 0.0 && settings.dt.is_finite()) {
             return Err(RodError::NotPositive { what: "time step", value: settings.dt });
         }
-        let moving = self.moving(state, gravity, motion);
+        let turning = Turning::of_step(settings, motion);
+        let moving = self.moving(state, gravity, motion, Some(&turning));
         let parts: Vec<(&Rod, &RodState, &Moving)> =
             moving.iter().map(|g| (&g.rod, &g.state, &g.parts)).collect();
         Ok(accelerated(&self.growths(), &parts, settings).1.concat())
     }
 
     /// Root to tip: where every branch is and how it moves.
-    fn moving(&self, state: &RodState, gravity: &Vec3, motion: &ClampMotion) -> Vec<Going> {
+    fn moving(
+        &self,
+        state: &RodState,
+        gravity: &Vec3,
+        motion: &ClampMotion,
+        turning: Option<&Turning>,
+    ) -> Vec<Going> {
         let count = self.branches.len();
         let mut moving: Vec<Going> = Vec::with_capacity(count);
         let mut joints: Vec<Vec<(Clamp, ClampMotion)>> = Vec::with_capacity(count);
@@ -280,7 +288,8 @@ impl Tree {
             }
             let state = RodState { q: q.to_vec(), rate: rate.to_vec() };
             let mut list = Vec::with_capacity(rod.lengths().len() + 1);
-            let parts = Moving::traced(&rod, &state, gravity, &root, |_, c, m| list.push((c, m)));
+            let note = |_, c, m| list.push((c, m));
+            let parts = Moving::traced(&rod, &state, gravity, &root, turning, note);
             joints.push(list);
             moving.push(Going { rod, state, root, parts });
         }
@@ -316,7 +325,7 @@ impl Tree {
         self.check(&state.q)?;
         self.check(&state.rate)?;
         let mut sum = [0.0; 3];
-        for Going { rod, state, root, .. } in self.moving(state, gravity, motion) {
+        for Going { rod, state, root, .. } in self.moving(state, gravity, motion, None) {
             let part = energies(&rod, &state, gravity, &root)?;
             sum.iter_mut().zip(part).for_each(|(s, p)| *s += p);
         }

@@ -232,7 +232,7 @@ fn fibres_resume_to_the_same_bits() {
     let output = toile(&folder, &["simulate", "other.toml", "--out", "parts", "--resume"]);
     assert_eq!(code(&output), 2);
     assert!(said(&output).contains("another scene"), "{}", said(&output));
-    folder.write("parts/checkpoint.txt", "toile fibres 1\nstep 3\n");
+    folder.write("parts/checkpoint.txt", "toile fibres 2\nstep 3\n");
     let output = toile(&folder, &["simulate", "whole.toml", "--out", "parts", "--resume"]);
     assert_eq!(code(&output), 2);
     assert!(said(&output).contains("line 3"), "{}", said(&output));

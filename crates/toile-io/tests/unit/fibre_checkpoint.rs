@@ -12,6 +12,7 @@ fn what_is_written_is_read_and_damage_is_told() {
     };
     let checkpoint = FibreCheckpoint {
         time: 0.1,
+        taken: 0.002,
         fibres: vec![fibre.clone(), fibre],
         forces: vec![
             (FibreContactKey::Collider { fibre: 1, point: 2, collider: 0 }, v(0.3)),

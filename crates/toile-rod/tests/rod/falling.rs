@@ -193,14 +193,22 @@ fn strands_whose_nature_curves_the_other_way_come_to_rest() {
     assert!(fastest.get() < 3.0, "{} m/s", fastest.get());
 }
 
-/// A motion that gets out of hand is told: integrals over elements that turn a million times took hours and gigabytes.
+/// A rod that begins by turning a million times in a step is caught; one wound up beyond all bounds is told: integrals over elements that turn a million
+/// times took hours and gigabytes.
 #[test]
 fn a_motion_out_of_hand_is_told() {
+    let clock = std::time::Instant::now();
     let mut fibre = standing(Model::SuperClothoid, 0.3);
     fibre.state.rate[12] = Vec3::new(1.0e9, 0.0, 0.0);
+    let mut scene = Assembly::new(vec![fibre.clone()], vec![], settings()).unwrap();
+    for _ in 0..50 {
+        scene.step().unwrap();
+    }
+    assert!(scene.speed() < 10.0, "{} m/s", scene.speed());
+    fibre.state = RodState::at_rest(fibre.rod.rest());
+    fibre.state.q[12] = Vec3::new(1.0e6, 0.0, 0.0);
     fibre.rod = fibre.rod.clone().with_rest(&fibre.state.q).unwrap();
     let mut scene = Assembly::new(vec![fibre], vec![], settings()).unwrap();
-    let clock = std::time::Instant::now();
     let error = (0..50).find_map(|_| scene.step().err());
     assert!(matches!(error, Some(RodError::Wild { fibre: 0, .. })), "{error:?}");
     assert!(clock.elapsed().as_secs() < 10, "{:?}", clock.elapsed());

@@ -14,3 +14,4 @@ mod rest_pose;
 mod single;
 mod tree;
 mod tree_contact;
+mod wild;
