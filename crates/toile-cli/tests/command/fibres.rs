@@ -197,7 +197,7 @@ fn a_fall_ends_with_its_minutes() {
     let output = toile(&folder, &brief);
     let told = said(&output);
     assert_eq!(code(&output), 1, "{told}");
-    assert!(told.contains("--minutes gives it more") && told.contains("more time"), "{told}");
+    assert!(told.contains("--minutes gives it more") && told.contains("not certified"), "{told}");
     assert!(value(&folder, "brief/certificate.json", "steps") < whole);
     assert!(folder.0.join("brief/equilibrium.obj").exists());
     assert!(folder.0.join("brief/report.html").exists());
