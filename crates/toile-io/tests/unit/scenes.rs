@@ -128,7 +128,7 @@ fn an_unknown_key_is_marked_and_the_nearest_is_suggested() {
     assert_eq!(
         broken("scale = 0.01", "sclae = 0.01"),
         "scene:7:1: unknown key `sclae` in [[shell]]\n\
-         7 | sclae = 0.01\n  | ^^^^^\n  = did you mean `scale`? known keys: areal_density, material, mesh, \
+         7 | sclae = 0.01\n  | ^^^^^\n  = did you mean `scale`? known keys: areal_density, damping, material, mesh, \
          pins, rest, scale, stitches, thickness, velocity"
     );
     assert_eq!(
@@ -374,6 +374,7 @@ fn the_schema_knows_every_supported_key() {
                 "pins",
                 "velocity",
                 "stitches",
+                "damping",
             ],
         ),
         (koiter, &["model", "young", "poisson", "normals", "membrane", "bending", "warp", "shear"]),
