@@ -39,7 +39,8 @@ const WALLS: f64 = 0.05;
 #[derive(Clone, Copy, Debug)]
 pub struct InverseSettings {
     /// Vertices that are at most this much farther from a collider than its gap touch it \[m\]. None, the default, is 0.5 mm, or for a
-    /// piece that was drawn farther off its body the least that lets it be carried, up to 0.5 % of the size and 5 mm.
+    /// piece that was drawn farther off its body, or into it here and there, the least that lets it be carried and takes in a third of what
+    /// goes along the body, up to 1 % of the size and 1 cm.
     pub contact_tolerance: Option<f64>,
     /// Stitches open by at most this much in the target are closed \[m\]. Default 5 mm: simulated garments keep the two sides of a seam
     /// that far apart.

@@ -21,6 +21,8 @@ pub enum InverseError {
         vertex: usize,
         /// How many vertices it has.
         size: usize,
+        /// A vertex of each piece that nothing holds, this one's among them.
+        pieces: Vec<u32>,
         /// How near a vertex must be to count as touching \[m\].
         reach: f64,
         /// How near its nearest vertex is \[m\].

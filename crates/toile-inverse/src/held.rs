@@ -107,6 +107,9 @@ pub(crate) fn check_held(
         }
     }
     let Some(c) = held.iter().position(|h| !h) else { return Ok(hung) };
+    let first = |c: usize| components.of_vertex.iter().position(|k| *k == Some(c as u32));
+    let pieces =
+        (0..held.len()).filter(|c| !held[*c]).filter_map(first).map(|v| v as u32).collect();
     let of = |v: &usize| components.of_vertex[*v] == Some(c as u32);
     let placed: Vec<_> = garment.colliders.iter().map(|c| c.at(0.0)).collect();
     let mut away: Vec<(f64, f64)> = (0..positions.len())
@@ -119,6 +122,7 @@ pub(crate) fn check_held(
     Err(InverseError::Unheld {
         vertex: (0..positions.len()).find(of).unwrap_or(0),
         size: size[c],
+        pieces,
         reach: gap + touching.tolerance.largest(),
         nearest: away.first().map_or(f64::INFINITY, |(_, distance)| *distance),
         enough: away.get(away.len() / ENOUGH).map_or(f64::INFINITY, |(gap, _)| *gap),

@@ -1,7 +1,8 @@
 //! How far off its body a target was drawn, and what therefore counts as touching.
 //!
 //! Drawn garments keep a distance from their body that nobody meant to be seen. Where no tolerance is given, each piece has the least one
-//! with which its contacts can carry it and which does not cut through a heap of vertices that hover alike.
+//! with which its contacts can carry it and which does not cut through a heap of vertices that hover alike. A garment that was not drawn to touch needs more: a few vertices drawn
+//! a little inside its body would carry it were it rigid, and soft cloth not.
 
 use toile_contact::Contact;
 use toile_geometry::Vec3;
@@ -15,7 +16,12 @@ use crate::{Garment, InverseError, InverseSettings, Touching};
 /// Tolerance of a target that touches its body \[m\].
 pub(crate) const USUAL: f64 = 5e-4;
 /// Largest tolerance that is chosen: a part of the size, and a length \[m\]. Farther away a gap may be meant.
-const LARGEST: (f64, f64) = (5e-3, 5e-3);
+const LARGEST: (f64, f64) = (1e-2, 1e-2);
+/// What is at most this many times as far away as may touch goes along the body; one in so many of these is enough for soft cloth to be spread on.
+const ALONG: f64 = 2.0;
+const SPREAD: usize = 3;
+/// How many times more vertices touch in a target that was drawn to touch than are as near and do not.
+const PEAK: usize = 2;
 /// Width of the classes into which distances are sorted \[m\].
 const CLASS: f64 = 2.5e-4;
 /// A heap ends where a class holds at most this part of its fullest one.
@@ -36,6 +42,13 @@ impl Tolerance {
     /// The same for all.
     pub(crate) fn given(count: usize, tolerance: f64) -> Self {
         Self { of_vertex: vec![tolerance; count], layers: tolerance, most: None }
+    }
+
+    /// Leaves others than these the usual tolerance at most.
+    pub(crate) fn only(&mut self, these: impl Fn(usize) -> bool) {
+        for (_, t) in self.of_vertex.iter_mut().enumerate().filter(|(v, _)| !these(*v)) {
+            *t = t.min(USUAL);
+        }
     }
 
     /// How much farther than its gap from a collider a vertex may be and touch it \[m\].
@@ -73,7 +86,7 @@ impl Tolerance {
         if garment.colliders.is_empty() || most <= USUAL {
             return Ok(chosen);
         }
-        let near = near_colliders(positions, garment, most);
+        let near = near_colliders(positions, garment, ALONG * most);
         let pieces = pieces(garment, positions)?;
         let lowest: Vec<f64> = pieces.iter().map(|p| lowest(p, &near)).collect();
         let lies_on = lying_on(garment, positions, &pieces, &lowest, most)?;
@@ -162,8 +175,13 @@ fn of_piece(piece: &Piece, near: &[Near], garment: &Garment, part: f64, most: f6
     };
     // What no tolerance would make carry is told so, with its contacts where it has some.
     let touches = |t: f64| within(t) * ENOUGH >= piece.vertices.len();
+    let on_it = within(USUAL) - gaps.partition_point(|gap| *gap < -USUAL);
+    let drawn_to_touch = on_it >= PEAK * (within(3.0 * USUAL) - within(USUAL)) && on_it > 0;
+    // The few that were drawn a little inside its body may carry a rigid garment; soft cloth needs more to lie on.
+    let enough = (within(ALONG * most) / SPREAD).min(within(most));
+    let spread = |t: f64| within(t) >= enough && carries(t);
     let held: &dyn Fn(f64) -> bool = if carries(most) {
-        &carries
+        if drawn_to_touch { &carries } else { &spread }
     } else if touches(most) {
         &touches
     } else {

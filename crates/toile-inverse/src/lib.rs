@@ -8,6 +8,7 @@ mod adjoint;
 mod cone;
 mod design;
 mod diagnosis;
+mod ease;
 mod error;
 mod exact;
 mod fabric;

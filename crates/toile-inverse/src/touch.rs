@@ -5,6 +5,7 @@ use toile_geometry::{Vec3, even_out, unfit_faces};
 use toile_sim::{close_seams, tied_vertices};
 
 use crate::design::extent;
+use crate::ease::ease;
 use crate::held::size_of;
 use crate::hover::Tolerance;
 use crate::judge::distances;
@@ -111,8 +112,8 @@ pub(crate) fn prepare(
 ) -> Result<Touching, InverseError> {
     let pinned = garment.pinned();
     let sewing = sew(positions, garment, &pinned, settings.seam_tolerance)?;
-    let tolerance = Tolerance::of_target(positions, garment, settings, size)?;
-    let mut touching = close(positions, garment, &tolerance, size, &pinned);
+    let mut tolerance = Tolerance::of_target(positions, garment, settings, size)?;
+    let mut touching = close_smoothly(positions, garment, &mut tolerance, size, &pinned)?;
     if touching.deepest > TOO_DEEP * size {
         let count = touching.pushed_out;
         let placed: Vec<PlacedCollider<'_>> = garment.colliders.iter().map(|c| c.at(0.0)).collect();
@@ -124,6 +125,32 @@ pub(crate) fn prepare(
     touching.sewing = sewing;
     touching.tolerance = tolerance;
     touching.evening = Evening { faces, left: faces, longest_move: 0.0 };
+    Ok(touching)
+}
+
+/// Moves what nearly touches to where it touches, and the rest along with it.
+fn close_smoothly(
+    positions: &mut [Vec3],
+    garment: &Garment,
+    tolerance: &mut Tolerance,
+    size: f64,
+    pinned: &[bool],
+) -> Result<Touching, InverseError> {
+    let drawn = positions.to_vec();
+    let first = close(positions, garment, tolerance, size, pinned);
+    if first.longest_move <= 0.0 {
+        return Ok(first);
+    }
+    let mut given = pinned.to_vec();
+    first.contacts.iter().for_each(|c| given[c.vertex as usize] = true);
+    ease(positions, &drawn, &given, &garment.topology()?, &garment.seams());
+    // What came nearer on the way does not touch for that; what came too near does.
+    tolerance.only(|v| given[v]);
+    let mut touching = close(positions, garment, tolerance, size, pinned);
+    touching.contacts = keep_gaps(touching.contacts, &first.contacts);
+    touching.longest_move = first.longest_move.max(touching.longest_move);
+    (touching.pushed_out, touching.drawn_in) = (first.pushed_out, first.drawn_in);
+    touching.deepest = first.deepest;
     Ok(touching)
 }
 

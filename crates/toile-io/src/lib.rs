@@ -66,6 +66,7 @@ mod strands;
 mod suggest;
 mod surface;
 mod text;
+mod trim;
 mod usd;
 mod usd_curves;
 mod vtk;
@@ -124,5 +125,6 @@ pub use scene_rod::{
 pub use scene_schema::scene_schema;
 pub use scene_tree::SceneSource;
 pub use strands::{StrandFormat, Strands, parse_strands, read_strands, write_strands};
+pub use trim::leave_out_trims;
 pub use usd::{MeshFrames, UsdMesh, UsdStage, usda_to, write_usda};
 pub use vtk::{vtp_to, write_pvd, write_vtp};

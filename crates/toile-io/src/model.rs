@@ -42,6 +42,8 @@ pub struct LoadedShell {
     pub origin: Vec<u32>,
     /// The vertex of the shell for each of the mesh; `None` where nothing is left of it.
     pub image: Vec<Option<u32>>,
+    /// The vertex of the shell that a vertex of the mesh goes along with that is not in the shell; empty where there are no trims.
+    pub follows: Vec<Option<u32>>,
 }
 
 impl LoadedShell {
@@ -59,6 +61,14 @@ impl LoadedShell {
             Some(i) if positions[*i as usize] != self.shell.positions[*i as usize] => {
                 self.axes.to_file(positions[*i as usize].into())
             }
+            None => match self.follows.get(v) {
+                Some(Some(i)) if positions[*i as usize] != self.shell.positions[*i as usize] => {
+                    let way = positions[*i as usize] - self.shell.positions[*i as usize];
+                    let drawn = Vec3::from(self.axes.to_internal(self.mesh.positions[v]));
+                    self.axes.to_file((drawn + way).into())
+                }
+                _ => self.mesh.positions[v],
+            },
             _ => self.mesh.positions[v],
         };
         self.image.iter().enumerate().map(place).collect()
@@ -157,7 +167,8 @@ pub fn load_shell(scene: &Scene, index: usize) -> Result<LoadedShell, SceneError
         damping: shell.damping.unwrap_or(0.0),
     };
     let table = table.clone();
-    Ok(LoadedShell { name, shell, table, mesh, axes, notes, mended, origin, image })
+    let follows = Vec::new();
+    Ok(LoadedShell { name, shell, table, mesh, axes, notes, mended, origin, image, follows })
 }
 
 /// The problem that a piece of shell number `index` would fall for ever, if one would.

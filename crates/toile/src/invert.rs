@@ -3,7 +3,9 @@
 use toile_geometry::Vec3;
 use toile_inverse::reference::{self, ReferenceSettings};
 use toile_inverse::{Garment, InverseError, InverseSettings, InverseStep, Inversion, LayerContact};
-use toile_io::{LoadedShell, Scene, SceneError, load_shells, loaded_colliders, scene_gravity};
+use toile_io::{
+    LoadedShell, Scene, SceneError, leave_out_trims, load_shells, loaded_colliders, scene_gravity,
+};
 
 use crate::{Fields, shell_fields, shell_tensions};
 
@@ -83,9 +85,7 @@ pub fn invert(
     settings: &InverseSettings,
     observe: impl FnMut(&InverseStep) -> bool,
 ) -> Result<SceneInversion, InvertError> {
-    let (shells, garment, body_notes) = with_notes(scene)?;
-    let result = toile_inverse::invert(&garment, settings, observe)?;
-    Ok(SceneInversion { shells, body_notes, result })
+    invert_shown(scene, settings, observe, |_| {})
 }
 
 /// [`invert`] by the published algorithm, for comparison.
@@ -93,23 +93,42 @@ pub fn invert_by_reference(
     scene: &Scene,
     settings: &InverseSettings,
     published: &ReferenceSettings,
-    observe: impl FnMut(&InverseStep) -> bool,
+    mut observe: impl FnMut(&InverseStep) -> bool,
 ) -> Result<SceneInversion, InvertError> {
-    let (shells, garment, body_notes) = with_notes(scene)?;
-    let result = reference::invert_by_reference(&garment, settings, published, observe)?;
-    Ok(SceneInversion { shells, body_notes, result })
+    but_for_trims(scene, |garment| {
+        reference::invert_by_reference(garment, settings, published, &mut observe)
+    })
 }
 
 /// [`invert`], showing the rest shape on the way: see [`toile_inverse::invert_shown`].
 pub fn invert_shown(
     scene: &Scene,
     settings: &InverseSettings,
-    observe: impl FnMut(&InverseStep) -> bool,
-    show: impl FnMut(&dyn Fn() -> Vec<Vec3>),
+    mut observe: impl FnMut(&InverseStep) -> bool,
+    mut show: impl FnMut(&dyn Fn() -> Vec<Vec3>),
 ) -> Result<SceneInversion, InvertError> {
-    let (shells, garment, body_notes) = with_notes(scene)?;
-    let result = toile_inverse::invert_shown(&garment, settings, observe, show)?;
-    Ok(SceneInversion { shells, body_notes, result })
+    but_for_trims(scene, |garment| {
+        toile_inverse::invert_shown(garment, settings, &mut observe, &mut show)
+    })
+}
+
+/// Inverts the target of a scene, small pieces left out that nothing holds.
+fn but_for_trims(
+    scene: &Scene,
+    mut run: impl FnMut(&Garment) -> Result<Inversion, InverseError>,
+) -> Result<SceneInversion, InvertError> {
+    let (mut shells, mut garment, body_notes) = with_notes(scene)?;
+    loop {
+        match run(&garment) {
+            Ok(result) => return Ok(SceneInversion { shells, body_notes, result }),
+            Err(InverseError::Unheld { pieces, .. })
+                if leave_out_trims(&mut shells, &pieces).is_ok_and(|small| small) =>
+            {
+                garment.shells = shells.iter().map(|s| s.shell.clone()).collect();
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
 }
 
 impl SceneInversion {

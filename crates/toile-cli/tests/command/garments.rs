@@ -78,6 +78,48 @@ fn panels_are_sewn_inverted_and_simulated() {
     assert!(moved < 1e-2, "moved by {moved} cm");
 }
 
+/// A button off its skirt is carried by nothing. It is written beside the cloth next to it; a piece as large as the skirt is a mistake.
+#[test]
+fn a_button_goes_along_with_its_skirt() {
+    let folder = Folder::new();
+    let body = found::torso(20, 24, false);
+    folder.write("body.obj", &obj(&body));
+    let mut skirt = found::one_piece(200, 1e-3);
+    let (count, lowest) = (skirt.positions.len(), |p: &&toile::geometry::Vec3| p.z);
+    let hem = *skirt.positions.iter().min_by(|a, b| lowest(a).total_cmp(&lowest(b))).unwrap();
+    let out = toile::geometry::Vec3::new(hem.x, hem.y, 0.0).normalize();
+    let across = toile::geometry::Vec3::new(-out.y, out.x, 0.0);
+    for (side, up) in [(0.0, 0.0), (0.01, 0.0), (0.01, 0.01), (0.0, 0.01)] {
+        let mut place = hem + out * 0.05 + across * side;
+        place.z += up;
+        skirt.positions.push(place);
+    }
+    let v = count as u32;
+    skirt.faces.extend([[v, v + 1, v + 2], [v, v + 2, v + 3]]);
+    folder.write("skirt.obj", &obj(&skirt));
+    let collider = "[[collider]]\nmesh = \"body.obj\"\nscale = 0.01\nfriction = 0.5\n";
+    folder.write("scene.toml", &scene("skirt", collider));
+    let output = toile(&folder, &["invert", "scene.toml", "--out", "made", "--no-drift"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(said(&output).contains("1 small piece(s) that nothing carries"), "{}", said(&output));
+    let drawn = vertices(folder.0.join("skirt.obj"));
+    for name in ["rest.obj", "equilibrium.obj"] {
+        let made = vertices(folder.0.join("made").join(name));
+        assert_eq!(made.len(), drawn.len());
+        let way = |v: usize| [0, 1, 2].map(|k| made[v][k] - drawn[v][k]);
+        // As its nearest vertex, the hem's.
+        let near = (0..count).min_by(|&a, &b| {
+            let off =
+                |v: usize| (0..3).map(|k| (drawn[v][k] - drawn[count][k]).powi(2)).sum::<f64>();
+            off(a).total_cmp(&off(b))
+        });
+        let along = way(near.unwrap());
+        for (found, expected) in way(count).iter().zip(along) {
+            assert!((found - expected).abs() < 1e-4, "{name}: {found} instead of {expected} cm");
+        }
+    }
+}
+
 #[test]
 fn panels_that_lie_apart_are_no_target() {
     let folder = Folder::new();

@@ -15,17 +15,17 @@ use super::{BARRIER, Exact, FLOOR, LEAST_FLOOR, Left, Point, Step, TOLERANCE, Wa
 use crate::InverseError;
 
 /// Steps on the way at most.
-pub(super) const ROUNDS: usize = 30;
+pub(super) const ROUNDS: usize = 60;
 /// Steps after which a lowest eigenvalue that has not come nearer to zero by [`NEARER`] in the last [`LATELY`] steps is not worth more.
 const EARLY: usize = 12;
 const LATELY: usize = 4;
-const NEARER: f64 = 0.6;
+const NEARER: f64 = 0.9;
 /// How much more is asked of a rest shape that proved too soft to stay.
 const STEADIER: f64 = 4.0;
 /// Lanczos vectors for low modes beside the lowest.
 const VECTORS: usize = 40;
-/// Modes that are raised together at most, and how many are looked for at once beside the lowest where the shape yields; those of two
-/// such looks are kept.
+/// Modes that are raised together at most, and how many are looked for at once beside the lowest; those of two such looks are kept. One by one the modes of a
+/// drawn dress of cotton, hundreds of them, take a factorisation each.
 const MODES: usize = 8;
 const MORE: usize = 8;
 /// Force that counts as balanced while modes are being raised where the shape yields, in units of a vertex's weight.
@@ -217,8 +217,7 @@ impl Exact {
         let mut best = (f64::NEG_INFINITY, self.point());
         let mut bests = Vec::new();
         for round in 0..rounds {
-            let more = if self.shape.is_empty() { 0 } else { MORE };
-            let Some((value, mode, others)) = self.lowest_with(more)? else { break };
+            let Some((value, mode, others)) = self.lowest_with(MORE)? else { break };
             let tolerance = if self.shape.is_empty() { TOLERANCE } else { ROUGH };
             let left = self.left();
             let balanced = left.largest <= tolerance;
@@ -227,7 +226,7 @@ impl Exact {
             }
             self.modes.extend(others);
             self.modes.push(mode);
-            let old = self.modes.len().saturating_sub(MODES + 2 * more);
+            let old = self.modes.len().saturating_sub(MODES + 2 * MORE);
             self.modes.drain(..old);
             // At first forces may not be balanced, and what is not balanced says little of what will be.
             if (balanced || round > 0) && value > best.0 {
