@@ -34,7 +34,7 @@ impl Simulation {
     /// What started inside something else, in words.
     #[getter]
     fn penetrations(&self) -> Vec<String> {
-        self.inner.penetrations.clone()
+        self.inner.beginning.penetrations.clone()
     }
 
     /// Time [s].

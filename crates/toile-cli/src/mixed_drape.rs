@@ -16,7 +16,7 @@ use crate::progress::{Share, catch_interrupts, interrupted};
 use crate::rod::STATIONS;
 use crate::rod_simulate::contact_line as fibre_line;
 use crate::show::{self, Account, Surfaces, touch_of};
-use crate::simulate::{contact_line, warn};
+use crate::simulate::{contact_line, warn_of_beginning};
 use crate::{Failure, Outcome, film, json, summary};
 
 /// Lets shells and rods of a scene come to rest on each other, writes everything and says so.
@@ -40,7 +40,7 @@ pub(crate) fn drape(scene: &Scene, args: &DrapeArgs, global: &Global) -> Result<
     }
     let (certified, reason) = rest.verdict();
     if !certified {
-        warn(&rest.simulation.cloth);
+        warn_of_beginning(&rest.simulation.cloth.beginning);
     }
     let mut names = write_files(scene, args, &rest)?;
     account(scene, &rest, (certified, &reason), seconds)

@@ -13,7 +13,7 @@ use toile::report::record::{BodyMotion, Frame, INDEX};
 use toile::report::stage::{Body, Layer, Stage, Touch};
 use toile::rod::FibreContact;
 use toile::sim::TogetherReport;
-use toile::{MixedSimulation, RodSceneError};
+use toile::{MixedSimulation, RodSceneError, Start};
 
 use crate::args::{Global, SimulateArgs};
 use crate::drape::make_folder;
@@ -22,7 +22,7 @@ use crate::json::{self, Object};
 use crate::progress::{Share, catch_interrupts, interrupted};
 use crate::rod_simulate::{contact_line as fibre_line, write_fibres};
 use crate::show::{self, Account, Course, FolderStore, MovingBodies, Record, Surfaces, touch_of};
-use crate::simulate::{Log, contact_line, warn, write_frame};
+use crate::simulate::{Log, contact_line, start_of, warn_of_beginning, write_frame};
 use crate::view::{Live, Teller};
 use crate::{Failure, Outcome};
 
@@ -37,14 +37,14 @@ pub(crate) fn simulate(
 ) -> Result<Outcome, Failure> {
     let time = scene.time.ok_or(RodSceneError::NoTime)?;
     catch_interrupts();
-    let start = args.start();
+    let start = start_of(args, &args.out.join("checkpoint.txt"));
     let mut scene_in_motion = MixedSimulation::new(scene, start)?;
     make_folder(&args.out)?;
     for note in &scene_in_motion.notes {
         json::tell(&format!("note: {note}"));
     }
     if !args.resume {
-        warn(&scene_in_motion.cloth);
+        warn_of_beginning(&scene_in_motion.cloth.beginning);
     }
     let per_frame = time.frame.map_or(1, |f| (f / time.step).round() as usize).max(1);
     let steps = (time.duration / time.step - 1e-9).ceil().max(1.0) as usize;
@@ -87,7 +87,8 @@ pub(crate) fn simulate(
                 step,
                 &scene_in_motion.fibres.checkpoint(),
             )?;
-            write_checkpoint(args.out.join("checkpoint.txt"), step, &checkpoint)?;
+            let pushed_out = start == Start::PushOut;
+            write_checkpoint(args.out.join("checkpoint.txt"), step, pushed_out, &checkpoint)?;
         }
         if stops {
             break;

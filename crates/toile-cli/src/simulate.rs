@@ -6,10 +6,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use toile::io::{
-    Scene, atomic_write, contact_words, load_scene, read_checkpoint, write_checkpoint,
+    Scene, atomic_write, began_pushed_out, contact_words, load_scene, read_checkpoint,
+    write_checkpoint,
 };
 use toile::sim::dynamics::{ContactForce, ContactStatus, StepReport};
-use toile::{Beginning, Simulation};
+use toile::{Beginning, Simulation, Start};
 
 use crate::args::{Global, SimulateArgs};
 use crate::drape::make_folder;
@@ -35,16 +36,16 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
     };
     catch_interrupts();
     make_folder(&args.out)?;
-    let start = args.start();
+    let checkpoint_file = args.out.join("checkpoint.txt");
+    let start = start_of(args, &checkpoint_file);
     let mut simulation = Simulation::new(&scene, start)?;
     if !args.resume {
         check::warn_of_size(&simulation.shells);
         check::warn_of_gaps(&scene, &simulation.shells);
-        warn(&simulation);
+        warn_of_beginning(&simulation.beginning);
     }
     let per_frame = time.frame.map_or(1, |f| (f / time.step).round() as usize).max(1);
     let steps = (time.duration / time.step - 1e-9).ceil().max(1.0) as usize;
-    let checkpoint_file = args.out.join("checkpoint.txt");
     let mut done = 0;
     if args.resume {
         if checkpoint_file.exists() {
@@ -107,7 +108,13 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
             film.add(&simulation, &course)?;
             log.frame(frame, &simulation)?;
             log.flush()?;
-            write_checkpoint(&checkpoint_file, done, &simulation.simulator.checkpoint())?;
+            let pushed_out = start == Start::PushOut;
+            write_checkpoint(
+                &checkpoint_file,
+                done,
+                pushed_out,
+                &simulation.simulator.checkpoint(),
+            )?;
         }
         if !(global.quiet || global.json) && last.elapsed().as_secs_f64() > 1.0 {
             last = Instant::now();
@@ -183,11 +190,13 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Outcome, Failu
     Ok(if stopped || totals.held > 0 { Outcome::Doubtful } else { Outcome::Good })
 }
 
-/// Says what was pushed out of colliders, and what starts inside something.
-pub(crate) fn warn(simulation: &Simulation) {
-    let (pushed, longest_push) = simulation.pushed;
-    let penetrations = simulation.penetrations.clone();
-    warn_of_beginning(&Beginning { pushed, longest_push, penetrations });
+/// How a scene starts: what a run goes on from began as it did before, whatever is asked for now.
+pub(crate) fn start_of(args: &SimulateArgs, checkpoint: &Path) -> Start {
+    match args.resume && checkpoint.exists() {
+        true if began_pushed_out(checkpoint) => Start::PushOut,
+        true => Start::AsGiven,
+        false => args.start(),
+    }
 }
 
 /// Says how cloth begins.
@@ -197,6 +206,13 @@ pub(crate) fn warn_of_beginning(start: &Beginning) {
         let vertices = start.pushed;
         json::tell(&format!(
             "pushed {vertices} vertices out of colliders, by up to {longest:.3} mm"
+        ));
+    }
+    if start.parted > 0 {
+        let longest = 1e3 * start.longest_parting;
+        let vertices = start.parted;
+        json::tell(&format!(
+            "moved {vertices} vertices to part layers that pass through each other, by up to {longest:.3} mm"
         ));
     }
     const SHOWN: usize = 5;
@@ -211,7 +227,13 @@ pub(crate) fn warn_of_beginning(start: &Beginning) {
         1 => "1 place starts inside something".into(),
         count => format!("{count} places start inside something"),
     };
-    json::tell(&format!("{deepest}; --push-out moves cloth out of colliders first"));
+    json::tell(&if start.pushed + start.parted > 0 {
+        format!("{deepest}; --push-out could not part them")
+    } else {
+        format!(
+            "{deepest}; --push-out moves cloth out of colliders first, and layers apart with [self_contact]"
+        )
+    });
 }
 
 /// What there is to see at the end.

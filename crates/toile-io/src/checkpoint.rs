@@ -3,7 +3,7 @@
 //! Text, in sections that begin with their name and their length:
 //!
 //! ```text
-//! toile checkpoint 3
+//! toile checkpoint 3           and pushed-out where the run began so
 //! step 40
 //! state NOW unknowns 75        one line each: time, coordinates, their rounding, velocities
 //! state BEFORE unknowns 75     only where the integrator looks back
@@ -16,6 +16,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use toile_contact::ContactKey;
@@ -103,14 +104,29 @@ pub(crate) fn contact_key(kind: &str, [a, b, c]: [u32; 3]) -> Option<ContactKey>
 const STATUSES: [(&str, ContactStatus); 3] =
     [("open", ContactStatus::Open), ("stick", ContactStatus::Stick), ("slip", ContactStatus::Slip)];
 
-/// Writes where a simulation is after `step` steps, whole or not at all.
+/// After the version, where what began inside something was pushed out first: what is accepted of the start depends on that.
+const PUSHED_OUT: &str = "pushed-out";
+
+/// Writes where a simulation is after `step` steps, whole or not at all, and whether what began inside something was `pushed_out` first.
 pub fn write_checkpoint(
     path: impl AsRef<Path>,
     step: usize,
+    pushed_out: bool,
     checkpoint: &Checkpoint,
 ) -> Result<(), WriteError> {
-    let text = checkpoint_text(step, checkpoint);
+    let text = text_of(step, pushed_out, checkpoint);
     atomic_write(path, |w| w.write_all(text.as_bytes()))
+}
+
+/// Whether the run that wrote a checkpoint began with what was inside something pushed out: it goes on to the same bits only from there.
+///
+/// What is no checkpoint was not; [`read_checkpoint`] says what is wrong with it.
+pub fn began_pushed_out(path: impl AsRef<Path>) -> bool {
+    let mut title = String::new();
+    let file = fs::File::open(path);
+    // A file of bytes without lines is no reason to read all of it.
+    let read = file.and_then(|f| BufReader::new(f.take(100)).read_line(&mut title));
+    read.is_ok() && title.starts_with(TITLE) && title.trim_end().ends_with(PUSHED_OUT)
 }
 
 /// Reads what [`write_checkpoint`] wrote: the number of steps and the checkpoint.
@@ -123,7 +139,12 @@ pub fn read_checkpoint(path: impl AsRef<Path>) -> Result<(usize, Checkpoint), Ch
 
 /// What a checkpoint file holds.
 pub fn checkpoint_text(step: usize, checkpoint: &Checkpoint) -> String {
-    let mut text = format!("{TITLE} {VERSION}\nstep {step}\n");
+    text_of(step, false, checkpoint)
+}
+
+fn text_of(step: usize, pushed_out: bool, checkpoint: &Checkpoint) -> String {
+    let began = if pushed_out { format!(" {PUSHED_OUT}") } else { String::new() };
+    let mut text = format!("{TITLE} {VERSION}{began}\nstep {step}\n");
     let states = [("NOW", Some(&checkpoint.now)), ("BEFORE", checkpoint.before.as_ref())];
     for (name, state) in states {
         let Some(state) = state else { continue };

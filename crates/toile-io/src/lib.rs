@@ -12,7 +12,7 @@
 //! | moving meshes: PC2, MDD, USD, VTK series | [`write_pc2`], [`write_mdd`], [`write_usda`], [`write_pvd`] |
 //! | many scenes from one: job lists | [`plan_jobs`] |
 //! | friction problems and their solutions, JSON and FCLib | [`read_friction`], [`write_friction`], [`export_friction`] |
-//! | go on with a simulation | [`read_checkpoint`], [`write_checkpoint`] |
+//! | go on with a simulation | [`read_checkpoint`], [`write_checkpoint`], [`began_pushed_out`] |
 //! | write any file whole or not at all | [`atomic_write`] |
 //! | centimetres, y up | [`Axes`] |
 //!
@@ -85,7 +85,8 @@ pub use attached::Attached;
 pub use axes::{Axes, Up};
 pub use base64::encode as base64_encode;
 pub use checkpoint::{
-    CheckpointError, contact_words, parse_checkpoint, read_checkpoint, write_checkpoint,
+    CheckpointError, began_pushed_out, contact_words, parse_checkpoint, read_checkpoint,
+    write_checkpoint,
 };
 pub use colliders::{LoadedCollider, load_colliders, loaded_colliders};
 pub use contact_forces::{load_contact_forces, write_contact_forces};

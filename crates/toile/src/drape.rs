@@ -106,14 +106,15 @@ pub fn drape_on(
         observe,
     )?;
     let (mut result, contacts) = (found.equilibrium, found.contacts);
-    if !result.certificate.certified && !setting.penetrations.is_empty() {
-        let count = setting.penetrations.len();
+    if !result.certificate.certified && !setting.beginning.penetrations.is_empty() {
+        let count = setting.beginning.penetrations.len();
         result.certificate.reason = format!(
             "{}; {count} places started inside something, the deepest: {}",
-            result.certificate.reason, setting.penetrations[0]
+            result.certificate.reason, setting.beginning.penetrations[0]
         );
     }
-    let Setting { shells, penetrations, .. } = setting;
+    let Setting { shells, beginning, .. } = setting;
+    let penetrations = beginning.penetrations;
     Ok(Drape { shells, nodes, model: found.model, result, contacts, penetrations })
 }
 

@@ -1,7 +1,7 @@
 //! What a scene sets up: shells as one surface, and what they may touch.
 
-use toile_contact::{Collider, ContactKey, Intrusion, penetrations, push_out};
-use toile_geometry::{Topology, Vec3};
+use toile_contact::{Collider, ContactKey, Intrusion, part_layers, penetrations, push_out};
+use toile_geometry::{Topology, Vec3, size};
 use toile_io::{LoadedShell, Scene, SelfContact, load_colliders, load_shells, scene_gravity};
 use toile_sim::dynamics::Surroundings;
 use toile_sim::{ModelBuilder, SimError, Stitch, joined_seams};
@@ -19,11 +19,13 @@ pub(crate) struct Setting {
     pub(crate) topology: Topology,
     positions: Vec<Vec3>,
     rest: Vec<Vec3>,
-    /// What starts inside something else, in words, the deepest first.
-    pub(crate) penetrations: Vec<String>,
-    /// How many vertices were pushed out of colliders, and how far at most \[m\].
-    pub(crate) pushed: (usize, f64),
+    pub(crate) beginning: Beginning,
 }
+
+/// Distance to which layers that begin through each other are parted, in units of their thickness: what is nearer than that has a side.
+const APART: f64 = 0.2;
+/// Longest move that parts layers, in units of the diagonal of the box around the cloth.
+const LONGEST_PARTING: f64 = 0.02;
 
 impl Setting {
     pub(crate) fn new(scene: &Scene, start: Start) -> Result<Self, DrapeError> {
@@ -31,33 +33,31 @@ impl Setting {
         let colliders = load_colliders(scene)?;
         let (topology, mut positions, rest) = joined(&shells)?;
         let own = scene.self_contact;
-        let (mut said, mut pushed) = (Vec::new(), (0, 0.0));
+        let mut beginning = Beginning::default();
         if !colliders.is_empty() || own.is_some() {
             let placed: Vec<_> = colliders.iter().map(|c: &Collider| c.at(0.0)).collect();
             if start == Start::PushOut {
                 let pinned = pinned(&shells);
                 let done = push_out(&mut positions, &topology, &placed, |v| !pinned[v])
                     .map_err(SimError::from)?;
-                pushed = (done.moved, done.longest);
+                (beginning.pushed, beginning.longest_push) = (done.moved, done.longest);
+                if let Some(own) = &own {
+                    let distance = APART * own.thickness.unwrap_or(LAYER_DISTANCE);
+                    let most = LONGEST_PARTING * size(&positions);
+                    let free = |v: usize| !pinned[v];
+                    let done =
+                        part_layers(&mut positions, &topology, &placed, distance, most, free)
+                            .map_err(SimError::from)?;
+                    (beginning.parted, beginning.longest_parting) = (done.moved, done.longest);
+                }
                 spread(&mut shells, &positions);
             }
             let mut found = penetrations(&positions, &topology, &placed).map_err(SimError::from)?;
             found.sort_by(|a, b| b.depth.total_cmp(&a.depth));
-            said = found.iter().map(ToString::to_string).collect();
+            beginning.penetrations = found.iter().map(ToString::to_string).collect();
         }
         let gravity = scene_gravity(scene);
-        let penetrations = said;
-        Ok(Self {
-            shells,
-            gravity,
-            colliders,
-            own,
-            topology,
-            positions,
-            rest,
-            penetrations,
-            pushed,
-        })
+        Ok(Self { shells, gravity, colliders, own, topology, positions, rest, beginning })
     }
 
     /// What the cloth may touch.
@@ -114,14 +114,17 @@ pub struct Beginning {
     pub pushed: usize,
     /// The longest way one was pushed \[m\].
     pub longest_push: f64,
+    /// How many vertices were moved to part layers that passed through each other.
+    pub parted: usize,
+    /// The longest way one was moved for that \[m\].
+    pub longest_parting: f64,
     /// What is inside something else, in words, the deepest first.
     pub penetrations: Vec<String>,
 }
 
 /// Says how the cloth of a scene begins, with what [`Start::PushOut`] does to it.
 pub fn beginning(scene: &Scene, start: Start) -> Result<Beginning, DrapeError> {
-    let Setting { penetrations, pushed: (pushed, longest_push), .. } = Setting::new(scene, start)?;
-    Ok(Beginning { pushed, longest_push, penetrations })
+    Ok(Setting::new(scene, start)?.beginning)
 }
 
 /// All shells as one surface, numbered one after the other.

@@ -7,7 +7,7 @@ use toile_sim::dynamics::{Integrator, Simulator, StageSettings, Surroundings};
 use toile_sim::{ShellNodes, SimError, with_balanced_angles};
 use toile_solve::NewtonSettings;
 
-use crate::setting::Setting;
+use crate::setting::{Beginning, Setting};
 use crate::{DrapeError, shells};
 
 /// A scene in motion.
@@ -18,10 +18,8 @@ pub struct Simulation {
     pub nodes: Vec<ShellNodes>,
     /// What moves them.
     pub simulator: Simulator<Surroundings>,
-    /// What started inside something else, in words, the deepest first.
-    pub penetrations: Vec<String>,
-    /// How many vertices were pushed out of colliders before, and how far at most \[m\].
-    pub pushed: (usize, f64),
+    /// How the cloth lay before anything moved.
+    pub beginning: Beginning,
     /// What the shells can touch.
     pub colliders: Vec<Collider>,
     /// All shells as one surface.
@@ -34,7 +32,7 @@ pub enum Start {
     /// Report it.
     #[default]
     AsGiven,
-    /// Push it out of colliders first.
+    /// Push it out of colliders first, and part layers that pass through each other, where layers touch.
     PushOut,
 }
 
@@ -60,7 +58,7 @@ impl Simulation {
             configure(&mut simulator, &time);
         }
         let mut velocities = vec![0.0; simulator.model().len()];
-        let Setting { shells, penetrations, pushed, colliders, topology, .. } = setting;
+        let Setting { shells, beginning, colliders, topology, .. } = setting;
         for ((shell, loaded), nodes) in scene.shells.iter().zip(&shells).zip(&nodes) {
             let Some(velocity) = shell.velocity else { continue };
             let v = Axes { up: scene.up, scale: 1.0 }.direction_to_internal(velocity);
@@ -73,7 +71,7 @@ impl Simulation {
             }
         }
         simulator.set_velocities(&velocities);
-        Ok(Self { shells, nodes, simulator, penetrations, pushed, colliders, topology })
+        Ok(Self { shells, nodes, simulator, beginning, colliders, topology })
     }
 
     /// What is inside something else now; shells pass through each other where the scene lets them.

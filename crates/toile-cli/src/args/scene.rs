@@ -51,7 +51,7 @@ pub(crate) struct DrapeArgs {
     pub(crate) stations: Option<u32>,
     #[command(flatten)]
     pub(crate) solver: SolverArgs,
-    /// Push cloth and drawn fibres that start inside colliders out of them first.
+    /// Push cloth and drawn fibres that start inside colliders out of them first, and part layers that pass through each other where there is `self_contact`.
     #[arg(long)]
     pub(crate) push_out: bool,
     /// Time after which the best so far is judged and written [default: 10 for fibres without cloth, else none].
@@ -147,7 +147,7 @@ pub(crate) struct SimulateArgs {
     /// Go on from the last frame in DIR.
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Move cloth and drawn fibres that start inside a collider to its surface first.
+    /// Move cloth and drawn fibres that start inside a collider to its surface first, and part layers that pass through each other where there is `self_contact`.
     #[arg(long)]
     pub(crate) push_out: bool,
     #[command(flatten)]

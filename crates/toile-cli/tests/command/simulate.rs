@@ -155,6 +155,67 @@ fn what_begins_inside_a_collider_is_told_or_pushed_out() {
     assert!(!text.contains("start inside"), "{text}");
 }
 
+/// Two sheets in waves of different fineness, the second over the first: 2 mm apart in the mean, through each other by up to 2 mm.
+fn waves_through_each_other(folder: &Folder) {
+    for (name, n, height) in [("lower.obj", 13usize, 0.0), ("upper.obj", 11, 2e-3)] {
+        let at = |i: usize| 0.3 * i as f64 / (n - 1) as f64;
+        let mut text = String::new();
+        for k in 0..n * n {
+            let (x, y) = (at(k % n), at(k / n));
+            let wave = if height > 0.0 { 4e-3 * (40.0 * x).sin() * (35.0 * y).cos() } else { 0.0 };
+            text += &format!("v {x} {y} {}\n", height + wave);
+        }
+        for k in (0..n * (n - 1)).filter(|k| k % n + 1 < n) {
+            let (a, b, c, d) = (k + 1, k + 2, k + n + 1, k + n + 2);
+            text += &format!("f {a} {b} {d}\nf {a} {d} {c}\n");
+        }
+        folder.write(name, &text);
+    }
+    let shell = |name: &str| {
+        format!(
+            "[[shell]]\nmesh = \"{name}\"\nthickness = 5e-4\nareal_density = 0.2\n\
+             material = {{ model = \"koiter\", young = 1e6, poisson = 0.3, normals = \"average\" }}\n"
+        )
+    };
+    let rest = "[[collider]]\nplane = { point = [0, 0, -0.01] }\nfriction = 0.4\n[self_contact]\nfriction = 0.4\nthickness = 1e-3\n\
+                [time]\nstep = 0.005\nduration = 0.04\n";
+    folder.write("layers.toml", &(shell("lower.obj") + &shell("upper.obj") + rest));
+}
+
+#[test]
+fn layers_that_begin_through_each_other_are_parted_and_the_run_goes_on_from_there() {
+    let folder = Folder::new();
+    waves_through_each_other(&folder);
+    let scene = fs::read_to_string(folder.0.join("layers.toml")).unwrap();
+    folder.write("short.toml", &scene.replace("duration = 0.04", "duration = 0.02"));
+    let told = toile(&folder, &["simulate", "short.toml", "--out", "told"]);
+    let text = said(&told);
+    assert!(text.contains("start inside something, the deepest 5 are above; --push-out"), "{text}");
+    let parted = toile(&folder, &["simulate", "layers.toml", "--out", "whole", "--push-out"]);
+    assert_eq!(code(&parted), 0, "{}", said(&parted));
+    let text = said(&parted);
+    assert!(text.contains("vertices to part layers that pass through each other"), "{text}");
+    assert!(!text.contains("start inside"), "{text}");
+    // Goes on without being told again how it began, to the same bits.
+    let half = ["simulate", "short.toml", "--out", "half", "--push-out", "--quiet"];
+    assert_eq!(code(&toile(&folder, &half)), 0);
+    let output = toile(&folder, &["simulate", "layers.toml", "--out", "half", "--resume"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    for name in ["frame_00008_0.obj", "frame_00008_1.obj", "contacts.jsonl", "checkpoint.txt"] {
+        let read = |run: &str| fs::read(folder.0.join(run).join(name)).unwrap();
+        assert!(read("whole") == read("half"), "{name}");
+    }
+    // And a run that began as given does not begin otherwise.
+    let plain = ["simulate", "layers.toml", "--out", "plain", "--quiet"];
+    toile(&folder, &plain);
+    let again =
+        [&["simulate", "layers.toml", "--out", "told", "--resume", "--quiet", "--push-out"][..]]
+            .concat();
+    toile(&folder, &again);
+    let read = |run: &str| fs::read(folder.0.join(run).join("checkpoint.txt")).unwrap();
+    assert!(read("plain") == read("told"));
+}
+
 #[test]
 fn a_run_goes_on_with_steps_of_the_same_length_only() {
     let folder = Folder::new();
