@@ -32,6 +32,19 @@ pub enum InverseError {
         /// Sizes of the target and of all colliders \[m\]; infinite for planes.
         sizes: [f64; 2],
     },
+    /// Small pieces touch colliders that do not carry them.
+    #[error(
+        "the small piece with vertex {vertex} ({size} vertices) touches its body and would slide off it even if it were rigid: sew it to the rest of the garment \
+         (`stitches`), pin some of it, or leave it out"
+    )]
+    Uncarried {
+        /// A vertex of the first of them.
+        vertex: u32,
+        /// How many vertices that has.
+        size: usize,
+        /// A vertex of each of them.
+        pieces: Vec<u32>,
+    },
     /// The target is so deep inside a collider that pushing it out would make something else of it.
     #[error(
         "{count} vertices are inside a collider, one by {}, which is {:.0} % of the target's size: it does not lie on this body; do both files have the same \

@@ -20,6 +20,9 @@ const CLOSED: f64 = 1e-3;
 /// One of so many vertices on a collider is enough to be held by, as a garment is that is drawn a little off its body.
 pub(crate) const ENOUGH: usize = 20;
 
+/// Part of the mass of a garment that its trims have at most.
+const SMALL: f64 = 0.05;
+
 /// Cloth that hangs together.
 pub(crate) struct Piece {
     pub(crate) vertices: Vec<u32>,
@@ -210,7 +213,10 @@ pub(crate) fn friction_needed(
     // What forces may use of it.
     let base = if most > 0.0 { most } else { 1.0 };
     let mut worst: Option<f64> = None;
-    for piece in pieces(garment, positions)?.iter().filter(|p| !p.pinned && p.mass > 0.0) {
+    let all = pieces(garment, positions)?;
+    let small = SMALL * all.iter().map(|p| p.mass).sum::<f64>();
+    let mut slides: Vec<&Piece> = Vec::new();
+    for piece in all.iter().filter(|p| !p.pinned && p.mass > 0.0) {
         let supports: Vec<Support> = touching
             .contacts
             .iter()
@@ -225,9 +231,20 @@ pub(crate) fn friction_needed(
         if most > 0.0 && feasible::can_carry(&supports, &weight, &centre, 1.0) {
             continue;
         }
+        slides.push(piece);
         let factor = feasible::least_friction(&supports, &weight, &centre);
         let least = base * factor.unwrap_or(f64::INFINITY);
         worst = Some(worst.map_or(least, |w| w.max(least)));
+    }
+    // Where only trims slide it is not the garment that is at fault.
+    if let Some(first) =
+        slides.first().filter(|_| slides.iter().map(|p| p.mass).sum::<f64>() <= small)
+    {
+        return Err(InverseError::Uncarried {
+            vertex: first.vertices[0],
+            size: first.vertices.len(),
+            pieces: slides.iter().map(|p| p.vertices[0]).collect(),
+        });
     }
     Ok(worst)
 }

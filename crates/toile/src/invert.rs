@@ -121,7 +121,7 @@ fn but_for_trims(
     loop {
         match run(&garment) {
             Ok(result) => return Ok(SceneInversion { shells, body_notes, result }),
-            Err(InverseError::Unheld { pieces, .. })
+            Err(InverseError::Unheld { pieces, .. } | InverseError::Uncarried { pieces, .. })
                 if leave_out_trims(&mut shells, &pieces).is_ok_and(|small| small) =>
             {
                 garment.shells = shells.iter().map(|s| s.shell.clone()).collect();
