@@ -68,6 +68,7 @@ mod surface;
 mod text;
 mod usd;
 mod usd_curves;
+mod usd_transform;
 mod vtk;
 mod weld;
 
