@@ -69,6 +69,7 @@ mod text;
 mod trim;
 mod usd;
 mod usd_curves;
+mod usd_transform;
 mod vtk;
 mod weld;
 

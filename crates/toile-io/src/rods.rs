@@ -4,7 +4,7 @@ use std::path::Path;
 
 use toile_rod::{
     Clamp, Curve, FitSettings, Mat3, Model, NaturalCurvature, RodSpec, Section, Station, Vec3,
-    root_turn,
+    Within, root_turn,
 };
 
 use crate::atomic::WriteError;
@@ -49,6 +49,37 @@ pub struct LoadedGrowth {
     pub at: f64,
     /// The first frame in the axes of the parent's.
     pub turn: Mat3,
+}
+
+/// Elements of a rod, and of a strand of hair, where the scene gives none.
+const ROD_ELEMENTS: u32 = 40;
+const HAIR_ELEMENTS: u32 = 20;
+/// Elements that a drawing gets by itself at most, and where the scene says how near they are to bring it: fits take a time with the third power of them, a tenth of a
+/// second with 100.
+const MOST_ELEMENTS: usize = 80;
+const MOST_WITHIN: usize = 160;
+/// Part of its length by which a drawing may be missed where the scene does not say.
+const MISSED: f64 = 1e-3;
+
+/// How near rods are to come to a drawing. None where the scene asks for a number of elements and says nothing of this.
+fn within(
+    curve: &Curve,
+    elements: Option<u32>,
+    tolerance: Option<f64>,
+    radius: f64,
+    noise: f64,
+) -> Option<Within> {
+    let asked = tolerance.is_some();
+    let by_default = || elements.is_none().then(|| radius.max(MISSED * curve.length()));
+    // The largest of some hundred errors is about three of them.
+    let tolerance = tolerance.or_else(by_default)? + 3.0 * noise;
+    let most = if asked { MOST_WITHIN } else { MOST_ELEMENTS };
+    Some(Within { tolerance, most_elements: most_elements(curve, most) })
+}
+
+/// Elements that a drawing gets at most: two for each segment follow whatever a cubic through its points does.
+fn most_elements(curve: &Curve, most: usize) -> usize {
+    most.min(2 * (curve.points().len() - 1))
 }
 
 /// Radius for contact where the scene gives none \[m\].
@@ -115,7 +146,7 @@ pub fn load_rods(scene: &Scene) -> Result<Vec<LoadedRod>, SceneError> {
             natural,
             planar: rod.planar,
         };
-        let elements = rod.elements as usize;
+        let elements = rod.elements.unwrap_or(ROD_ELEMENTS) as usize;
         let discrete = rod.model == RodModel::Discrete;
         if discrete && (growth.is_some() || rod.planar) {
             let help = "trees and planar rods are made of super-helices or super-clothoids";
@@ -258,8 +289,20 @@ pub struct DrawnFibre {
     pub parent: Option<(usize, Option<f64>)>,
     /// Elements, model and noise.
     pub settings: FitSettings,
+    /// How near the rod is to come with more elements than that, if it is to.
+    pub within: Option<Within>,
     /// Units and axes of its file.
     pub axes: Axes,
+}
+
+impl DrawnFibre {
+    /// The same fibre with another curve.
+    pub fn redraw(&mut self, curve: Curve) {
+        if let Some(within) = &mut self.within {
+            within.most_elements = within.most_elements.max(most_elements(&curve, MOST_ELEMENTS));
+        }
+        self.curve = curve;
+    }
 }
 
 /// The drawn fibres of a scene: rods with `curve`, then every strand of its hair.
@@ -292,8 +335,11 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
         }
         let curve = drawn(&read.strands[0], &axes)
             .map_err(|e| scene.error_at(&key, e.to_string(), help))?;
+        let radius = rod.radius.unwrap_or(FIBRE_RADIUS);
+        let noise = rod.noise.unwrap_or(0.0);
         fibres.push(DrawnFibre {
             name: format!("rod {i}"),
+            within: within(&curve, rod.elements, rod.tolerance, radius, noise),
             rest: rest_of(scene, i, rod, &curve, &axes)?,
             curve,
             section: Section {
@@ -301,14 +347,14 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
                 twisting_stiffness: rod.twisting_stiffness,
                 linear_density: rod.linear_density,
             },
-            radius: rod.radius.unwrap_or(FIBRE_RADIUS),
+            radius,
             friction: rod.friction.or(scene.self_contact.map(|own| own.friction)),
             parent: rod.parent.map(|p| (p.rod as usize, p.at)),
             d1: rod.clamp.map(|c| Vec3::from(axes.direction_to_internal(c.d1))),
             settings: FitSettings {
-                elements: rod.elements as usize,
+                elements: rod.elements.unwrap_or(ROD_ELEMENTS) as usize,
                 model: model(rod.model),
-                noise: rod.noise.unwrap_or(0.0),
+                noise,
             },
             axes,
         });
@@ -336,7 +382,10 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
             };
             let bits = strand.iter().flatten().map(|x| x.to_bits());
             twice += usize::from(!seen.insert(bits.collect::<Vec<u64>>()));
+            let radius = hair.radius.unwrap_or(FIBRE_RADIUS);
+            let noise = hair.noise.unwrap_or(0.0);
             fibres.push(DrawnFibre {
+                within: within(&curve, hair.elements, hair.tolerance, radius, noise),
                 name: format!("hair {i}, strand {k}"),
                 rest: rest.as_ref().map(|r| rest_strand(scene, i, k, &r[k], &axes)).transpose()?,
                 curve,
@@ -345,14 +394,14 @@ pub fn load_drawn(scene: &Scene) -> Result<(Vec<DrawnFibre>, Vec<String>), Scene
                     twisting_stiffness: hair.twisting_stiffness,
                     linear_density: hair.linear_density,
                 },
-                radius: hair.radius.unwrap_or(FIBRE_RADIUS),
+                radius,
                 friction: hair.friction.or(scene.self_contact.map(|own| own.friction)),
                 parent: None,
                 d1: None,
                 settings: FitSettings {
-                    elements: hair.elements as usize,
+                    elements: hair.elements.unwrap_or(HAIR_ELEMENTS) as usize,
                     model: model(hair.model),
-                    noise: hair.noise.unwrap_or(0.0),
+                    noise,
                 },
                 axes,
             });

@@ -41,6 +41,10 @@ pub(crate) fn check(scene: &Scene) -> Vec<Diagnostic> {
         for (name, value, unit) in [("noise", hair.noise, "m"), ("friction", hair.friction, "")] {
             value.into_iter().for_each(|v| c.not_negative(&format!("{at}.{name}"), v, unit));
         }
+        if let Some(tolerance) = hair.tolerance {
+            let help = "the thickness of a strand will do";
+            c.positive(&format!("{at}.tolerance"), tolerance, "m", help);
+        }
     }
     for (i, collider) in scene.colliders.iter().enumerate() {
         let key = |name: &str| format!("collider[{i}].{name}");
@@ -245,12 +249,14 @@ impl Checker<'_> {
     fn fibre(
         &mut self,
         at: &str,
-        elements: u32,
+        elements: Option<u32>,
         (bending, twisting, density): ([f64; 2], f64, f64),
         scale: Option<f64>,
     ) {
         let key = |name: &str| format!("{at}.{name}");
-        if !(1..=100_000).contains(&elements) {
+        if let Some(elements) = elements
+            && !(1..=100_000).contains(&elements)
+        {
             let message = format!("`elements` must be 1 to 100000, found {elements}");
             self.report(&key("elements"), message, "40 are plenty for most rods");
         }
@@ -270,6 +276,10 @@ impl Checker<'_> {
         let key = |name: &str| format!("{at}.{name}");
         let section = (rod.bending_stiffness, rod.twisting_stiffness, rod.linear_density);
         self.fibre(at, rod.elements, section, rod.scale);
+        if let Some(tolerance) = rod.tolerance {
+            let help = "the thickness of the rod will do";
+            self.positive(&key("tolerance"), tolerance, "m", help);
+        }
         if let Some(length) = rod.length {
             self.positive(&key("length"), length, "m", "the length of the rod in metres");
         }

@@ -10,9 +10,9 @@ pub struct RodTable {
     /// How curvature varies along an element.
     #[serde(default)]
     pub model: RodModel,
-    /// Number of elements; 40 by default.
-    #[serde(default = "forty")]
-    pub elements: u32,
+    /// Number of elements; 40 by default, and up to 80 where a drawn rod would miss its curve.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elements: Option<u32>,
     /// Length \[m\]; not needed with `curve`, which has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<f64>,
@@ -52,14 +52,14 @@ pub struct RodTable {
     /// Root-mean-square noise of the points of `curve` \[m\]: `invert` takes the smoothest rod within it; 0 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<f64>,
+    /// Distance by which a drawn rod may miss its curve before it gets more elements \[m\], 160 at most; its radius or a thousandth of its length by default, and
+    /// any where `elements` is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
     /// Elements are halved by `drape` until positions (over the length) and frames are as accurate as this; 1e-7 by default,
     /// 0 keeps the elements as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accuracy: Option<f64>,
-}
-
-fn forty() -> u32 {
-    40
 }
 
 /// How curvature varies along an element of a rod.
@@ -173,9 +173,9 @@ pub struct HairTable {
     /// How curvature varies along an element.
     #[serde(default)]
     pub model: RodModel,
-    /// Elements per strand; 20 by default.
-    #[serde(default = "twenty")]
-    pub elements: u32,
+    /// Elements per strand; 20 by default, and up to 80 where a strand would miss its drawing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elements: Option<u32>,
     /// Bending stiffness EI about d1 and about d2 \[N·m²\].
     pub bending_stiffness: [f64; 2],
     /// Twisting stiffness GJ \[N·m²\].
@@ -191,11 +191,11 @@ pub struct HairTable {
     /// Root-mean-square noise of the points \[m\]: `invert` takes the smoothest rods within it; 0 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<f64>,
+    /// Distance by which a strand may miss its drawing before it gets more elements \[m\], 160 at most; its radius or a thousandth of its length by default, and
+    /// any where `elements` is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
     /// Strands that are read, at most; all by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_strands: Option<u32>,
-}
-
-fn twenty() -> u32 {
-    20
 }

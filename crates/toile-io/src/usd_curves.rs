@@ -1,12 +1,13 @@
 //! Curves of USD text files (`.usda`): `BasisCurves`, linear or cubic.
 //!
 //! Cubic curves are read as points on them: those of Bézier and Catmull–Rom curves that are given, those of B-splines at their knots, with
-//! [`BETWEEN`] more in every segment. Of moving curves the first frame is read. Transformations are not applied, which is told.
+//! [`BETWEEN`] more in every segment. Of moving curves the first frame is read. Transformations of the stage are applied (`usd_transform.rs`).
 
 use std::io::{self, Write};
 
 use crate::error::{MeshError, Place, excerpt};
 use crate::strands::Strands;
+use crate::usd_transform::Places;
 
 /// Points that are read inside a segment of a cubic curve.
 const BETWEEN: usize = 3;
@@ -48,7 +49,7 @@ impl Basis {
 
 const HELP: &str = "export BasisCurves as text (.usda), or as .obj, .ply, .hair or .tfx";
 
-fn wrong(at: usize, what: String) -> MeshError {
+pub(crate) fn wrong(at: usize, what: String) -> MeshError {
     MeshError::invalid(Place::Byte(at), what, HELP)
 }
 
@@ -91,7 +92,11 @@ fn closing(text: &str, open: usize) -> Option<usize> {
 }
 
 /// What an attribute of a prim is set to, of one that moves the first: the text from its value on, and where.
-fn attribute<'a>(text: &'a str, body: (usize, usize), name: &str) -> Option<(usize, &'a str)> {
+pub(crate) fn attribute<'a>(
+    text: &'a str,
+    body: (usize, usize),
+    name: &str,
+) -> Option<(usize, &'a str)> {
     let inside = &text[body.0..body.1];
     let mut from = 0;
     while let Some(found) = inside[from..].find(name) {
@@ -114,7 +119,7 @@ fn attribute<'a>(text: &'a str, body: (usize, usize), name: &str) -> Option<(usi
 }
 
 /// The numbers of a list `[…]`, of points too.
-fn numbers(at: usize, value: &str, what: &str) -> Result<Vec<f64>, MeshError> {
+pub(crate) fn numbers(at: usize, value: &str, what: &str) -> Result<Vec<f64>, MeshError> {
     let inner = value.strip_prefix('[').and_then(|v| v.split_once(']')).map(|v| v.0);
     let inner =
         inner.ok_or_else(|| wrong(at, format!("`{what}` is no list that begins and ends")))?;
@@ -140,17 +145,31 @@ pub(crate) fn usda(bytes: &[u8]) -> Result<Strands, MeshError> {
     let text = String::from_utf8_lossy(bytes);
     let text = uncommented(&text);
     let mut found = Strands::default();
-    let mut from = 0;
+    let (mut from, mut placed) = (0, 0);
+    let mut places = Places::new(&text);
     while let Some(start) = text[from..].find("def BasisCurves").map(|i| from + i) {
         let open = text[start..].find('{').map(|i| start + i);
         let body = open.and_then(|open| Some((open + 1, closing(&text, open)?)));
         let body =
             body.ok_or_else(|| wrong(start, "the curves that begin here do not end".into()))?;
         from = body.1;
+        let first = found.strands.len();
         curves(&text, body, start, &mut found)?;
+        let placing = places.placing(body.0)?;
+        if !placing.is_none() {
+            placed += found.strands.len() - first;
+            let points = found.strands[first..].iter_mut().flatten();
+            points.for_each(|p| *p = placing.apply(p));
+        }
     }
-    if text.contains("xformOp") {
-        found.notes.push("transformations (xformOp) of the stage are not applied".into());
+    if placed > 0 {
+        found.notes.push(format!("{placed} strand(s) are placed by transformations of the stage"));
+    }
+    if !places.left_out.is_empty() {
+        let names = places.left_out.join(", ");
+        found
+            .notes
+            .push(format!("transformations that move or are not known are not applied: {names}"));
     }
     if let Some(unit) = text.split_once("metersPerUnit").and_then(|t| t.1.split('=').nth(1)) {
         let unit = unit.split_whitespace().next().unwrap_or("");

@@ -114,11 +114,17 @@ const MOST_PASSING: usize = 4;
 /// Times a step may be halved because something passed.
 const MOST_CUTS: usize = 6;
 
+/// Whether the forces of so many pairs were not found, with all the work that they are worth.
+fn is_dear(report: &AssemblyReport, pairs: usize) -> bool {
+    !report.converged && pairs * report.sweeps > MOST_WORK
+}
+
 /// Times a step may be halved because its forces were not found: sweeps that stall take long.
 const MOST_RETRIES: usize = 2;
 
-/// Contacts times sweeps beyond which a step is not tried again: dense drawings have pairs that contradict each other, half a step on as well.
-const MOST_WORK: usize = 20_000_000;
+/// Contacts times sweeps beyond which a step whose forces were not found is taken as it is: dense drawings have pairs that contradict each other, half a step on
+/// as well, and a crowd of 1600 pairs among 100 strands took more than a minute for the tries of its first step.
+const MOST_WORK: usize = 1_000_000;
 
 /// Angle of an element beyond which a motion has got out of hand \[rad\]: integrals over it would take for ever.
 const MOST_TURN: f64 = 1e3;
@@ -296,12 +302,12 @@ impl Assembly {
             (report.fast, report.passing) =
                 self.stop_passing(&prepared, &sites, &change, &mut pairs);
             timings.detection += clock.lap();
-            if report.passing == 0 {
+            if report.passing == 0 || is_dear(&report, pairs.len()) {
                 break;
             }
         }
         report.timings = timings;
-        let dear = pairs.len() * report.sweeps > MOST_WORK;
+        let dear = is_dear(&report, pairs.len());
         if !report.converged && cuts < MOST_RETRIES && !dear {
             // How contacts share their forces is hardly determined here; half a step on they lie otherwise.
             let mut halves = self.step_in_halves(cuts, go_on)?;
@@ -316,7 +322,7 @@ impl Assembly {
             // Joints did not go straight: look at where they really are.
             report.passing = self.passed(&sites, h);
             report.timings.detection += clock.lap();
-            if report.passing > 0 && cuts < MOST_CUTS {
+            if report.passing > 0 && cuts < MOST_CUTS && !dear {
                 self.restore(&before)?;
                 return self.step_in_halves(cuts, go_on);
             }

@@ -325,6 +325,15 @@ pub fn stability_margin(rod: &Rod, q: &[Vec3], loads: &Loads) -> Result<f64, Rod
     Ok(Modes { body: rod, shape: &shape }.least(Pencil::Elastic).unwrap_or(f64::NAN))
 }
 
+/// By how much all stiffnesses must be multiplied for a shape not to fall; none where it does not.
+pub(crate) fn stiffening(rod: &Rod, shape: &Shape) -> Option<f64> {
+    let modes = Modes { body: rod, shape };
+    if modes.below(Pencil::Elastic, -NEUTRAL) == 0 {
+        return None;
+    }
+    Some(1.0 - modes.least(Pencil::Elastic)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

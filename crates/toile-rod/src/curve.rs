@@ -13,7 +13,7 @@ pub struct Curve {
     chords: Vec<f64>,
     /// Arclength at each point \[m\].
     s: Vec<f64>,
-    /// Points left out because they repeat the one before.
+    /// Points left out because they all but repeat the one before.
     pub repeated: usize,
 }
 
@@ -26,19 +26,35 @@ const GAUSS: [(f64, f64); 5] = [
     (0.953089922969332, 0.1184634425280945),
 ];
 
+/// Part of the usual segment below which one is a slip of the hand.
+const TINY: f64 = 1e-2;
+
+/// Middle one of the lengths of a polyline's segments, without those that have none \[m\].
+fn usual_segment(polyline: &[Vec3], least: f64) -> f64 {
+    let long = |w: &[Vec3]| (w[1] - w[0]).norm();
+    let mut all: Vec<f64> = polyline.windows(2).map(long).filter(|l| *l > least).collect();
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied().unwrap_or(0.0)
+}
+
 impl Curve {
-    /// Points within 1e-9 of the polyline's length of the one before are left out. Fewer than two distinct points,
-    /// or one that is not finite, is refused.
+    /// Points within 1e-9 of the polyline's length, or within a hundredth of its usual segment, of the one before are left out: where they go says nothing
+    /// about the curve there. Fewer than two distinct points, or one that is not finite, is refused.
     pub fn new(polyline: &[Vec3]) -> Result<Self, RodError> {
         if let Some(point) = polyline.iter().position(|p| !p.iter().all(|x| x.is_finite())) {
             return Err(RodError::CurvePoint { point });
         }
         let total: f64 = polyline.windows(2).map(|w| (w[1] - w[0]).norm()).sum();
+        let least = (1e-9 * total).max(TINY * usual_segment(polyline, 1e-9 * total));
         let mut points: Vec<Vec3> = Vec::with_capacity(polyline.len());
         for p in polyline {
-            if points.last().is_none_or(|last| (p - last).norm() > 1e-9 * total) {
+            if points.last().is_none_or(|last| (p - last).norm() > least) {
                 points.push(*p);
             }
+        }
+        // The tip is where it was drawn.
+        if let ([_, .., last], Some(tip)) = (&mut points[..], polyline.last()) {
+            *last = *tip;
         }
         if points.len() < 2 || !total.is_finite() {
             return Err(RodError::CurveTooShort { points: polyline.len(), distinct: points.len() });
@@ -219,6 +235,24 @@ mod tests {
         let (b, t) = curve.at(0.1001);
         // Half the curvature, 23 1/m, times the step squared.
         assert!(((b - a) - t * 1e-4).norm() < 2e-7);
+    }
+
+    #[test]
+    fn a_tiny_segment_does_not_turn_the_curve() {
+        let mut points = helix(30);
+        // A hundred times shorter than a hair is thick, straight across.
+        let across = points[11] + Vec3::new(4e-7, -3e-7, 2e-7);
+        points.insert(12, across);
+        let tip = points[30] + Vec3::new(0.0, 0.0, -1e-6);
+        points.push(tip);
+        let curve = Curve::new(&points).unwrap();
+        assert_eq!((curve.repeated, curve.points().len()), (2, 30));
+        assert_eq!(curve.points()[29], tip);
+        let plain = Curve::new(&helix(30)).unwrap();
+        for i in 0..=200 {
+            let s = plain.length() * f64::from(i) / 200.0;
+            assert!(curve.at(s).1.dot(&plain.at(s).1) > 1.0 - 1e-6, "{s}");
+        }
     }
 
     #[test]

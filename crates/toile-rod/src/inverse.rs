@@ -1,5 +1,6 @@
 //! Inverse statics of an isolated fibre: the natural shape for which a given one is an equilibrium.
 
+use crate::certificate::stiffening;
 use crate::forms::Shape;
 use crate::rod::{Loads, Rod};
 use crate::rotation::Vec3;
@@ -41,6 +42,32 @@ pub fn natural_curvatures(rod: &Rod, q: &[Vec3], loads: &Loads) -> Result<Vec<Ve
     Ok(q.iter().zip(&by_load).map(|(q, d)| q + d).collect())
 }
 
+/// Part of the weight under which a fibre would just stand that one too soft for its shape is made for.
+const BORNE: f64 = 0.9;
+
+/// Natures that hold a shape under as much of its loads as it can bear.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bearable {
+    /// Natural curvatures, in the rod's unknowns.
+    pub natural: Vec<Vec3>,
+    /// Part of the loads that they hold: 1 where the shape is stable under all.
+    pub part: f64,
+}
+
+/// Natural curvatures that hold q under all of the loads where it is stable, and else under that part of them under which it would still be.
+///
+/// Those that [`natural_curvatures`] gives a fibre too soft for its shape are a spring that is let go: a strand of 1 m drawn across the air asks for
+/// curvatures of 3000 1/m, whose energy is a hundred times that of its weight. With these it sags instead.
+pub fn bearable_natures(rod: &Rod, q: &[Vec3], loads: &Loads) -> Result<Bearable, RodError> {
+    rod.check_blocks(q)?;
+    let shape = Shape::new(rod, q, loads, true);
+    // K + part · 𝕊 is singular where part is one over what K would have to be multiplied by.
+    let part = stiffening(rod, &shape).map_or(1.0, |by| BORNE / by);
+    let by_load = rod.solve_elastic(&shape.load_gradient);
+    let natural = q.iter().zip(&by_load).map(|(q, d)| q + d * part).collect();
+    Ok(Bearable { natural, part })
+}
+
 /// Gives a rod the nature that makes q its equilibrium, and judges it.
 pub fn invert_fibre(rod: &Rod, q: &[Vec3], loads: &Loads) -> Result<FibreInversion, RodError> {
     let natural = natural_curvatures(rod, q, loads)?;
@@ -76,6 +103,18 @@ pub fn invert_tree(
         FibreInversion::new(rod, natural, certificate)
     };
     Ok(tree.placed(q)?.into_iter().enumerate().map(one).collect())
+}
+
+/// [`invert_tree`] under as much of the weight as the tree can bear in this shape, and which part that is.
+pub fn bearable_tree(
+    tree: &Tree,
+    q: &[Vec3],
+    gravity: &Vec3,
+) -> Result<(Vec<FibreInversion>, f64), RodError> {
+    let found = invert_tree(tree, q, gravity)?;
+    let falls = found.first().filter(|f| f.certificate.negative_modes > 0);
+    let Some(part) = falls.map(|f| BORNE / f.stiffening) else { return Ok((found, 1.0)) };
+    Ok((invert_tree(tree, q, &(gravity * part))?, part))
 }
 
 /// κ̄(s) = κ(s) − K⁻¹ Rᵀ M(s) with M the moment of the weight beyond s: the continuous inversion of a rod's shape, by

@@ -29,7 +29,7 @@
 //! | a rod, its curve and derivatives | [`Rod`], [`RodSpec`] |
 //! | equilibrium and its certificate | [`equilibrium`], [`RodSpec::equilibrium`], [`certify`] |
 //! | frequencies, thresholds | [`frequencies`], [`stability_margin`] |
-//! | a rod in the shape of a drawn curve | [`Curve`], [`fit()`] |
+//! | a rod in the shape of a drawn curve | [`Curve`], [`fit()`], [`fit_within`] |
 //! | the natural shape behind a shape | [`invert_fibre`] |
 //! | the nature a second drawing gives, and how two natures agree | [`rest_pose()`], [`compare_natures`] |
 //! | stiffness and nature behind several poses | [`identify()`], [`identify_stations`] |
@@ -61,6 +61,7 @@ mod earlier;
 mod element;
 mod error;
 mod fit;
+mod fit_within;
 mod forms;
 mod framing;
 mod friction;
@@ -101,13 +102,15 @@ pub use discrete::DiscreteEquilibrium;
 pub use element::Model;
 pub use error::RodError;
 pub use fit::{Fit, FitSettings, distances, fit, fit_unmeasured};
+pub use fit_within::{Within, fit_within};
 pub use forms::{hessian, mass_matrix};
 pub use framing::{Framing, least_energy_turn};
 pub use gallery::{drawn_hair, hair_on_a_head, let_fall};
 pub use helix_fit::{HelixArc, short_helix};
 pub use identify::{Identification, Ratio, identify, identify_stations};
 pub use inverse::{
-    FibreInversion, invert_fibre, invert_tree, natural_curvature_at, natural_curvatures,
+    Bearable, FibreInversion, bearable_natures, bearable_tree, invert_fibre, invert_tree,
+    natural_curvature_at, natural_curvatures,
 };
 pub use moment::{FibreCheckpoint, FibreMoment};
 pub use motion::{

@@ -96,7 +96,7 @@ impl HairInversion {
             if stiffening >= 1.0 {
                 let _ = write!(
                     text,
-                    "; make fibres more than {stiffening:.3} times as stiff, or as much lighter, and all hold"
+                    "; make fibres more than {stiffening:.3} times as stiff, or as much lighter, and all hold; how they hang as they are `toile drape` shows"
                 );
             }
         } else {

@@ -126,7 +126,7 @@ class Rod:
     bending_stiffness: Sequence[float]
     twisting_stiffness: float
     linear_density: float
-    elements: int = 40
+    elements: int | None = None
     length: float | None = None
     clamp: Mapping[str, Any] | None = None
     natural_curvature: Mapping[str, Any] | str | None = None
@@ -145,10 +145,11 @@ class Hair:
     bending_stiffness: Sequence[float]
     twisting_stiffness: float
     linear_density: float
-    elements: int = 40
+    elements: int | None = None
     model: str = "super-clothoid"
     radius: float | None = None
     noise: float | None = None
+    tolerance: float | None = None
     scale: float | None = None
     rest: str | os.PathLike | Sequence[ArrayLike] | None = None
 

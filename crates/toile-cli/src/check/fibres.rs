@@ -79,7 +79,7 @@ pub(super) fn findings(
                 let most = hair.most_strands.map_or(usize::MAX, |n| n as usize);
                 let points = internal(&read, &axes, most);
                 read.notes.iter().for_each(|note| report.note(note.clone()));
-                let elements = Some(hair.elements as usize);
+                let elements = hair.elements.map(|n| n as usize);
                 let lines = Lines { points, what: "strand", elements };
                 curves(&lines, report);
                 let radius = hair.radius.unwrap_or(toile::io::FIBRE_RADIUS);

@@ -202,3 +202,64 @@ fn a_fall_ends_with_its_minutes() {
     assert!(folder.0.join("brief/equilibrium.obj").exists());
     assert!(folder.0.join("brief/report.html").exists());
 }
+
+/// Curly hair of real stiffness with nothing said about elements: its rods follow the drawing, `invert` says that it is too soft for it, and in motion it
+/// sags instead of springing from the head.
+#[test]
+fn curly_hair_is_followed_and_sags() {
+    let folder = Folder::new();
+    let point = |i: usize| {
+        let t = i as f64 / 99.0;
+        let (sin, cos) = (t * 10.0 * std::f64::consts::TAU).sin_cos();
+        format!("v {:?} {:?} {:?}\n", 0.3 * t, 7e-3 * cos, 0.1 + 7e-3 * sin - 0.05 * t)
+    };
+    let points: String = (0..100).map(point).collect();
+    let line: String = (1..=100).map(|i| format!(" {i}")).collect();
+    folder.write("curl.obj", &format!("{points}l{line}\n"));
+    let scene = |elements: &str| {
+        format!(
+            "[[hair]]\nstrands = \"curl.obj\"\nbending_stiffness = [1e-8, 1e-8]\ntwisting_stiffness = 7e-9\nlinear_density = 6.5e-6\n{elements}\n\
+             [time]\nstep = 0.002\nduration = 0.1\n"
+        )
+    };
+    let missed = |elements: &str| {
+        folder.write("curl.toml", &scene(elements));
+        let output = toile(&folder, &["invert", "curl.toml", "--out", "out", "--json"]);
+        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(code(&output), 1, "{json}");
+        assert!(json["reason"].as_str().unwrap().contains("times as stiff"), "{json}");
+        json["target_error_max"].as_f64().unwrap()
+    };
+    let (by_default, closer, twenty) =
+        (missed(""), missed("tolerance = 5e-5"), missed("elements = 20"));
+    assert!(by_default <= 5e-4 && closer <= 5e-5, "{by_default:e} {closer:e}");
+    assert!(twenty > 1e-3, "{twenty:e}");
+    // A file in centimetres, read as metres: thirty metres of hair.
+    folder.write("curl.toml", &scene("scale = 100"));
+    let output = toile(&folder, &["invert", "curl.toml", "--out", "out"]);
+    let text = said(&output);
+    assert!(code(&output) == 2 && text.contains("`scale`") && text.contains("53.9 mm"), "{text}");
+    folder.write("curl.toml", &scene("tolerance = 0"));
+    let output = toile(&folder, &["check", "curl.toml"]);
+    assert!(code(&output) == 2 && said(&output).contains("tolerance"), "{}", said(&output));
+    folder.write("curl.toml", &scene(""));
+    let output = toile(&folder, &["simulate", "curl.toml", "--out", "moved"]);
+    assert_eq!(code(&output), 0, "{}", said(&output));
+    assert!(said(&output).contains("too soft to hold what was drawn"), "{}", said(&output));
+    let at = |frame: &str| -> Vec<Vec<f64>> {
+        let text = fs::read_to_string(folder.0.join("moved").join(frame)).unwrap();
+        let lines = text.lines().filter_map(|l| l.strip_prefix("v "));
+        lines.map(|l| l.split_whitespace().map(|x| x.parse().unwrap()).collect()).collect()
+    };
+    let frames = fs::read_dir(folder.0.join("moved")).unwrap();
+    let mut names: Vec<String> =
+        frames.map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
+    names.retain(|n| n.starts_with("frame_") && n.ends_with(".obj"));
+    names.sort();
+    let (before, after) = (at(&names[0]), at(&names[names.len() - 1]));
+    // Free fall of a tenth of a second goes 5 cm.
+    for (a, b) in before.iter().zip(&after) {
+        let moved = (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt();
+        assert!(moved < 0.06, "{moved}");
+    }
+}

@@ -103,6 +103,79 @@ fn curves_of_usd_are_read() {
     assert!(told("#usda 1.0\ndef BasisCurves \"a\"\n{\n".into()).contains("do not end"));
 }
 
+/// A groom as programs of animation export it: centimetres, turned and placed by what holds it, here in every way there is.
+#[test]
+fn curves_of_usd_are_where_their_stage_puts_them() {
+    let stage = |outer: &str, inner: &str| {
+        format!(
+            "#usda 1.0\ndef Xform \"other\"\n{{\n    double3 xformOp:translate = (9, 9, 9)\n    uniform token[] xformOpOrder = [\"xformOp:translate\"]\n}}\n\
+             def Xform \"head\"\n{{\n    {outer}\n    def BasisCurves \"hair\"\n    {{\n        uniform token type = \"linear\"\n        {inner}\n        \
+             int[] curveVertexCounts = [2]\n        point3f[] points = [(1, 0, 0), (1, 2, 3)]\n    }}\n    def Xform \"later\"\n    {{\n        \
+             double3 xformOp:translate = (7, 7, 7)\n        uniform token[] xformOpOrder = [\"xformOp:translate\"]\n    }}\n}}\n"
+        )
+    };
+    let order = |names: &str| format!("uniform token[] xformOpOrder = [{names}]");
+    let read = |outer: &str, inner: &str| {
+        parse_strands(stage(outer, inner).as_bytes(), StrandFormat::Usda).unwrap()
+    };
+    let meets = |outer: &str, inner: &str, expected: [[f64; 3]; 2]| {
+        let found = read(outer, inner);
+        for (p, e) in found.strands[0].iter().zip(expected) {
+            let off = (0..3).map(|k| (p[k] - e[k]).abs()).fold(0.0, f64::max);
+            assert!(off < 1e-12, "{outer}: {p:?} {e:?}");
+        }
+        found.notes
+    };
+    assert!(meets("", "", [[1.0, 0.0, 0.0], [1.0, 2.0, 3.0]]).is_empty());
+    // Scaled, then turned about z by a quarter, then moved.
+    let usual = format!(
+        "double3 xformOp:translate = (10, 20, 30)\n    float3 xformOp:rotateXYZ = (0, 0, 90)\n    float3 xformOp:scale = (2, 2, 2)\n    {}",
+        order("\"xformOp:translate\", \"xformOp:rotateXYZ\", \"xformOp:scale\"")
+    );
+    let there = [[10.0, 22.0, 30.0], [6.0, 22.0, 36.0]];
+    assert!(meets(&usual, "", there)[0].contains("1 strand(s) are placed"));
+    // The same as one matrix, whose rows multiply from the left; and as a quaternion.
+    let matrix = format!(
+        "matrix4d xformOp:transform = ( (0, 2, 0, 0), (-2, 0, 0, 0), (0, 0, 2, 0), (10, 20, 30, 1) )\n    {}",
+        order("\"xformOp:transform\"")
+    );
+    meets(&matrix, "", there);
+    let half = 0.5f64.sqrt();
+    let quaternion = format!(
+        "double3 xformOp:translate = (10, 20, 30)\n    quatf xformOp:orient = ({half:?}, 0, 0, {half:?})\n    float3 xformOp:scale = (2, 2, 2)\n    {}",
+        order("\"xformOp:translate\", \"xformOp:orient\", \"xformOp:scale\"")
+    );
+    meets(&quaternion, "", there);
+    // x turns first: (0, 2, 3) to (0, -3, 2); then z.
+    let two =
+        format!("float3 xformOp:rotateXYZ = (90, 0, 90)\n    {}", order("\"xformOp:rotateXYZ\""));
+    meets(&two, "", [[0.0, 1.0, 0.0], [3.0, 1.0, 2.0]]);
+    // What curves say of themselves comes before what holds them; a pivot is taken back.
+    let own = format!("float3 xformOp:scale = (2, 2, 2)\n        {}", order("\"xformOp:scale\""));
+    let moved =
+        format!("double3 xformOp:translate = (1, 0, 0)\n    {}", order("\"xformOp:translate\""));
+    meets(&moved, &own, [[3.0, 0.0, 0.0], [3.0, 4.0, 6.0]]);
+    let pivot = format!(
+        "double3 xformOp:translate:pivot = (1, 0, 0)\n    float xformOp:rotateZ = 180\n    {}",
+        order(
+            "\"xformOp:translate:pivot\", \"xformOp:rotateZ\", \"!invert!xformOp:translate:pivot\""
+        )
+    );
+    meets(&pivot, "", [[1.0, 0.0, 0.0], [1.0, -2.0, 3.0]]);
+    let reset = format!(
+        "float3 xformOp:scale = (2, 2, 2)\n        {}",
+        order("\"!resetXformStack!\", \"xformOp:scale\"")
+    );
+    meets(&moved, &reset, [[2.0, 0.0, 0.0], [2.0, 4.0, 6.0]]);
+    // What moves is told by its name.
+    let moving = format!(
+        "double3 xformOp:translate.timeSamples = {{ 1: (1, 0, 0), 2: (2, 0, 0) }}\n    {}",
+        order("\"xformOp:translate\"")
+    );
+    let notes = meets(&moving, "", [[1.0, 0.0, 0.0], [1.0, 2.0, 3.0]]);
+    assert!(notes[0].contains("xformOp:translate"), "{notes:?}");
+}
+
 #[test]
 fn edges_are_joined_to_strands() {
     let text = b"v 0 0 0\nv 1 0 0\nv 2 0 0\nv 0 1 0\nv 1 1 0\nl 1 2\nl 2 3\nl 4 5\n";

@@ -1,8 +1,10 @@
 //! From curves to rods, and from shapes to the natures behind them.
 
 use toile_rod::{
-    Clamp, Curve, FitSettings, Loads, Mat3, Model, NaturalCurvature, Rod, Section, StaticSettings,
-    Vec3, equilibrium, equilibrium_from, fit, identify, invert_fibre, natural_curvature_at,
+    Clamp, Curve, FitSettings, Loads, Mat3, Model, NaturalCurvature, Rod, RodState, Section,
+    StaticSettings, StepSettings, Vec3, Within, bearable_natures, energies, equilibrium,
+    equilibrium_from, fit, fit_within, identify, invert_fibre, natural_curvature_at,
+    natural_curvatures, step,
 };
 
 const HAIR: Section = Section {
@@ -33,6 +35,100 @@ fn fits_converge_at_the_second_and_fourth_order() {
     assert!((1.6..2.9).contains(&(helices[0] / helices[1]).log2()), "{helices:?}");
     let clothoids = [20, 40].map(|n| error(Model::SuperClothoid, n));
     assert!(clothoids[1] < 2e-5 && (clothoids[0] / clothoids[1]).log2() > 3.0, "{clothoids:?}");
+}
+
+/// Twelve turns in 40 cm, as curly hair is drawn: twenty elements go their own way by a tenth of the length, and what is curvier than it was drawn is wild.
+#[test]
+fn a_drawing_gets_the_elements_it_needs() {
+    let coil = |turns: f64| -> Vec<Vec3> {
+        let point = |i: usize| {
+            let t = i as f64 / 99.0;
+            let a = turns * std::f64::consts::TAU * t;
+            Vec3::new(6e-3 * a.cos(), 6e-3 * a.sin(), -0.3 * t)
+        };
+        (0..100).map(point).collect()
+    };
+    let settings = FitSettings { elements: 20, model: Model::SuperClothoid, noise: 0.0 };
+    let within = Within { tolerance: 5e-4, most_elements: 160 };
+    let curly = Curve::new(&coil(12.0)).unwrap();
+    let plain = fit(&curly, HAIR, None, &settings).unwrap();
+    let found = fit_within(&curly, HAIR, None, &settings, &within).unwrap();
+    let elements = found.rod.lengths().len();
+    assert!(plain.error_max > 1e-3, "{:e}", plain.error_max);
+    assert!(found.error_max <= 5e-4 && (40..=120).contains(&elements), "{elements}");
+    // Curvature of the coil: a ω² / (a² ω² + c²).
+    let omega = 12.0 * std::f64::consts::TAU;
+    let drawn = 6e-3 * omega * omega / ((6e-3 * omega).powi(2) + 0.09);
+    let most = found.q.iter().map(|k| k.norm()).fold(0.0, f64::max);
+    assert!(most < 1.6 * drawn, "{most} {drawn}");
+    // What twenty elements follow keeps them, and what no rod follows is not tried for ever.
+    let straight = Curve::new(&coil(0.5)).unwrap();
+    let found = fit_within(&straight, HAIR, None, &settings, &within).unwrap();
+    assert_eq!(found.rod.lengths().len(), 20);
+    let back = [Vec3::zeros(), Vec3::new(0.0, 0.0, 0.1), Vec3::new(0.0, 0.0, 0.01)];
+    let back = Curve::new(&back).unwrap();
+    let most = Within { most_elements: 40, ..within };
+    let found = fit_within(&back, HAIR, None, &settings, &most).unwrap();
+    assert!(found.rod.lengths().len() <= 40 && found.error_max > 1e-3);
+}
+
+/// Hair of 40 cm drawn level across the air: the nature that holds it there curls it up in a few millimetres when it is let go. With that which bears what it can
+/// of the weight it sags; what is stiff enough is held as ever.
+#[test]
+fn what_is_too_soft_sags_instead_of_springing() {
+    let soft = Section {
+        bending_stiffness: [8e-9; 2],
+        twisting_stiffness: 6.4e-9,
+        linear_density: 6.5e-6,
+    };
+    let point = |i: usize| {
+        let t = f64::from(i as u32) / 29.0;
+        Vec3::new(0.4 * t, 0.03 * (7.0 * t).sin(), 0.05 * t)
+    };
+    let curve = Curve::new(&(0..30).map(point).collect::<Vec<_>>()).unwrap();
+    let settings = FitSettings { elements: 20, model: Model::SuperClothoid, noise: 0.0 };
+    let fitted = fit(&curve, soft, None, &settings).unwrap();
+    let loads = Loads::weight(&soft, DOWN);
+    let found = bearable_natures(&fitted.rod, &fitted.q, &loads).unwrap();
+    let stiffening = invert_fibre(&fitted.rod, &fitted.q, &loads).unwrap().stiffening;
+    assert!((found.part * stiffening - 0.9).abs() < 1e-6 && found.part < 0.3, "{}", found.part);
+    // Under that part it would just stand.
+    let lighter = Loads::weight(&soft, DOWN * found.part);
+    let rod = fitted.rod.clone().with_rest(&found.natural).unwrap();
+    let stands = invert_fibre(&rod, &fitted.q, &lighter).unwrap();
+    assert!(stands.certificate.certified, "{}", stands.certificate.reason);
+    let off = stands.natural.iter().zip(&found.natural).map(|(a, b)| (a - b).norm());
+    assert!(off.fold(0.0, f64::max) < 1e-9);
+    // Energy that is let go, over that of the weight: from natures that hold it, and from these.
+    let weight = soft.linear_density * 9.81 * rod.length().powi(2);
+    let spring = |natural: &[Vec3]| {
+        let rod = fitted.rod.clone().with_rest(natural).unwrap();
+        let state = RodState::at_rest(fitted.q.clone());
+        energies(&rod, &state, &DOWN, &Default::default()).unwrap()[1] / weight
+    };
+    let all = natural_curvatures(&fitted.rod, &fitted.q, &loads).unwrap();
+    assert!(spring(&all) > 4.0 && spring(&found.natural) < 0.1, "{}", spring(&found.natural));
+    // Nothing falls faster than free fall.
+    let (mut rod, mut state) = (rod, RodState::at_rest(fitted.q.clone()));
+    let (settings, mut still) = (StepSettings::new(2e-3), Default::default());
+    for i in 1..=100 {
+        step(&mut rod, &mut state, &DOWN, &mut still, &settings).unwrap();
+        let kinetic = energies(&rod, &state, &DOWN, &still).unwrap()[0];
+        let free = 0.5 * soft.linear_density * rod.length() * (9.81 * 2e-3 * f64::from(i)).powi(2);
+        assert!(kinetic < 1.2 * free + 0.1 * weight, "{i}: {kinetic:e} {free:e}");
+    }
+    // A strand stiff enough is held by what it was held by.
+    let stiff = Section { bending_stiffness: [1e-5; 2], twisting_stiffness: 8e-6, ..soft };
+    let fitted = fit(
+        &curve,
+        stiff,
+        None,
+        &FitSettings { elements: 20, model: Model::SuperClothoid, noise: 0.0 },
+    )
+    .unwrap();
+    let found = bearable_natures(&fitted.rod, &fitted.q, &loads).unwrap();
+    assert_eq!(found.part, 1.0);
+    assert_eq!(found.natural, natural_curvatures(&fitted.rod, &fitted.q, &loads).unwrap());
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Drawn fibres: rods in their shapes, and the natures that hold them there.
 
-use toile_io::{DrawnFibre, Scene, load_colliders, load_drawn};
+use toile_io::{DrawnFibre, Scene, load_colliders, load_drawn, scene_gravity};
 use toile_num::parallel::try_map;
 use toile_rod::{
-    Branch, Clamp, FibreInversion, Fit, Growth, Loads, RestPose, Rod, RodError, Station, Tree,
-    Vec3, distances, fit, invert_fibre, invert_tree, natural_curvatures, rest_pose,
+    Bearable, Branch, Clamp, Curve, FibreInversion, Fit, FitSettings, Growth, Loads, RestPose, Rod,
+    RodError, Station, Tree, Vec3, bearable_natures, bearable_tree, distances, fit, fit_within,
+    invert_fibre, invert_tree, natural_curvatures, rest_pose,
 };
 
 use super::compared::RestFound;
@@ -61,7 +62,38 @@ pub fn fit_drawn(
         return Err(RodSceneError::Mixed);
     }
     let (fibres, notes) = drawn_fibres(scene, start)?;
-    Ok((fitted(fibres, watch)?, notes))
+    let fits = fitted(fibres, watch)?;
+    not_wound(&fits, scene_gravity(scene))?;
+    Ok((fits, notes))
+}
+
+/// Turn of a nature within an element beyond which it is no shape any more \[rad\]: files in centimetres read as metres ask for millions.
+const WOUND: f64 = 1e4;
+
+/// Refuses what only a nature wound up beyond all measure would hold.
+fn not_wound(fits: &[DrawnFit], gravity: Vec3) -> Result<(), RodSceneError> {
+    let one = |rod: usize| {
+        let Fit { rod: shape, q, .. } = &fits[rod].fit;
+        let natural = natural_curvatures(shape, q, &Loads::weight(shape.section(), gravity));
+        let natural = natural.map_err(|source| RodSceneError::Rod { rod, source })?;
+        let longest = shape.lengths().iter().copied().fold(0.0, f64::max);
+        let most = natural.iter().map(|k| k.norm()).fold(0.0, f64::max);
+        Ok::<_, RodSceneError>(longest * most)
+    };
+    let turns = try_map(fits.len(), 8, one)?;
+    let Some(rod) = turns.iter().position(|turn| turn.is_nan() || *turn > WOUND) else {
+        return Ok(());
+    };
+    let (shape, drawn) = (&fits[rod].fit.rod, &fits[rod].drawn);
+    let section = shape.section();
+    let softest = section.bending_stiffness[0].min(section.bending_stiffness[1]);
+    let bends = (softest / (section.linear_density * gravity.norm())).cbrt();
+    Err(RodSceneError::Wound {
+        name: drawn.name.clone(),
+        long: shape.length(),
+        bends,
+        turn: turns[rod],
+    })
 }
 
 /// The drawn fibres of a scene, out of its colliders if that is asked for.
@@ -99,18 +131,28 @@ fn in_batches<T: Send>(
 }
 
 pub(super) fn fitted(
-    fibres: Vec<DrawnFibre>,
+    mut fibres: Vec<DrawnFibre>,
     watch: &dyn Fn(FibreProgress) -> bool,
 ) -> Result<Vec<DrawnFit>, RodSceneError> {
     let of = fibres.len();
     let goes_on = |done: usize| watch(FibreProgress::Fitting { done, of });
     let both = in_batches(of, goes_on, |rod| {
-        let DrawnFibre { curve, section, d1, settings, rest, .. } = &fibres[rod];
-        let mut shape = fit(curve, *section, *d1, settings)?;
-        let pose = |(rest, turn)| rest_pose((curve, &mut shape), rest, turn, settings);
-        let rest = rest.as_ref().map(|(rest, turn)| (rest, turn)).map(pose).transpose()?;
-        Ok((shape, rest))
+        let DrawnFibre { curve, section, d1, rest, .. } = &fibres[rod];
+        let mut shape = fit_drawing(&fibres[rod], curve, 0)?;
+        let Some((rest, turn)) = rest else { return Ok((shape, None)) };
+        let settings = |elements| FitSettings { elements, ..fibres[rod].settings };
+        // One number of elements for both, as many as the curlier asks for.
+        let coarse = shape.rod.lengths().len();
+        let elements = fit_drawing(&fibres[rod], rest, coarse)?.rod.lengths().len();
+        if elements > coarse {
+            shape = fit(curve, *section, *d1, &settings(elements))?;
+        }
+        let pose = rest_pose((curve, &mut shape), rest, turn, &settings(elements))?;
+        Ok((shape, Some(pose)))
     })?;
+    for (fibre, (fit, _)) in fibres.iter_mut().zip(&both) {
+        fibre.settings.elements = fit.rod.lengths().len();
+    }
     let (mut fits, rests): (Vec<Fit>, Vec<Option<RestPose>>) = both.into_iter().unzip();
     if rests.iter().any(Option::is_some) && fibres.iter().any(|f| f.parent.is_some()) {
         return Err(RodSceneError::RestOfTree);
@@ -122,6 +164,16 @@ pub(super) fn fitted(
     };
     let together = |(((drawn, fit), growth), rest)| DrawnFit { drawn, fit, growth, rest };
     Ok(fibres.into_iter().zip(fits).zip(growths).zip(rests).map(together).collect())
+}
+
+/// A rod in the shape of a curve of a fibre, of this many elements or more.
+fn fit_drawing(fibre: &DrawnFibre, curve: &Curve, elements: usize) -> Result<Fit, RodError> {
+    let DrawnFibre { section, d1, settings, within, .. } = fibre;
+    let settings = FitSettings { elements: settings.elements.max(elements), ..*settings };
+    match within {
+        Some(within) => fit_within(curve, *section, *d1, &settings, within),
+        None => fit(curve, *section, *d1, &settings),
+    }
 }
 
 fn any_grown(fits: &[DrawnFit]) -> bool {
@@ -136,24 +188,45 @@ fn tree_of(fits: &[DrawnFit]) -> Result<(Tree, Vec<Vec3>), RodSceneError> {
     Ok((tree, fits.iter().flat_map(|f| f.fit.q.iter().copied()).collect()))
 }
 
-/// The rods with the natures of their files or, where there are none, those that hold them as drawn without contact. Whether they would fall is not asked: it takes as long again.
-pub(super) fn natures(fits: &[DrawnFit], gravity: Vec3) -> Result<Vec<Rod>, RodSceneError> {
+/// The rods with the natures of their files or, where there are none, those that hold them as drawn without contact; where they are too soft for that, as much of
+/// their weight as they can bear. Those are told.
+pub(super) fn natures(
+    fits: &[DrawnFit],
+    gravity: Vec3,
+) -> Result<(Vec<Rod>, Option<String>), RodSceneError> {
     if any_grown(fits) {
         let (tree, q) = tree_of(fits)?;
-        let found = invert_tree(&tree, &q, &gravity);
-        let found = found.map_err(|source| RodSceneError::Rod { rod: 0, source })?;
-        return Ok(found.into_iter().map(|f| f.rod).collect());
+        let failed = |source| RodSceneError::Rod { rod: 0, source };
+        let found = bearable_tree(&tree, &q, &gravity).map_err(failed)?;
+        let rods = found.0.into_iter().map(|f| f.rod).collect();
+        return Ok((rods, sagging(fits, &[found.1], "tree of rods is")));
     }
-    try_map(fits.len(), 8, |rod| {
+    let found = try_map(fits.len(), 8, |rod| {
         let Fit { rod: shape, q, .. } = &fits[rod].fit;
         let loads = Loads::weight(shape.section(), gravity);
-        let natural = match &fits[rod].rest {
-            Some(rest) => Ok(rest.natural.clone()),
-            None => natural_curvatures(shape, q, &loads),
+        let found = match &fits[rod].rest {
+            Some(rest) => Ok(Bearable { natural: rest.natural.clone(), part: 1.0 }),
+            None => bearable_natures(shape, q, &loads),
         };
-        let nature = natural.and_then(|natural| shape.clone().with_rest(&natural));
+        let nature = found.and_then(|b| Ok((shape.clone().with_rest(&b.natural)?, b.part)));
         nature.map_err(|source| RodSceneError::Rod { rod, source })
-    })
+    })?;
+    let (rods, parts): (Vec<Rod>, Vec<f64>) = found.into_iter().unzip();
+    Ok((rods, sagging(fits, &parts, "fibre(s) are")))
+}
+
+/// What is said of fibres that bear a part of their weight only.
+fn sagging(fits: &[DrawnFit], parts: &[f64], are: &str) -> Option<String> {
+    let soft: Vec<usize> = (0..parts.len()).filter(|i| parts[*i] < 1.0).collect();
+    let first = *soft.first()?;
+    let least = parts.iter().copied().fold(1.0, f64::min);
+    Some(format!(
+        "{} {are} too soft to hold what was drawn, first {}: they begin with the nature that bears {:.2} of their weight or more, and sag; \
+         `toile invert` tells how stiff they must be, a `rest` how they rest without load",
+        soft.len(),
+        fits[first].drawn.name,
+        least
+    ))
 }
 
 /// Finds the natural shapes for which drawn fibres are equilibria, each alone.

@@ -55,6 +55,23 @@ pub enum RodSceneError {
         "drawn rods that grow from others, and rods or hair beside such, have no `rest`; put them in scenes of their own, or leave `rest` out"
     )]
     RestOfTree,
+    /// No nature that could be written down holds a fibre.
+    #[error(
+        "{name}, {} long, bends under its weight over {}: the nature that holds it as drawn turns by {turn:.0e} rad within an element; check the units of the file \
+         (`scale`), bending stiffness (N·m²) and linear density (kg/m)",
+        length(*.long),
+        length(*.bends)
+    )]
+    Wound {
+        /// The fibre.
+        name: String,
+        /// Its length \[m\].
+        long: f64,
+        /// Length over which it bends under its weight \[m\].
+        bends: f64,
+        /// What its nature turns by \[rad\].
+        turn: f64,
+    },
     /// Rods that may touch something.
     #[error("rods with colliders or `self_contact` come to rest by falling: `rest_rods` does that")]
     Contact,

@@ -38,7 +38,7 @@ pub(super) fn pushed_out(
     for (fibre, (curve, way)) in
         fibres.iter_mut().zip(found).filter_map(|(fibre, found)| Some((fibre, found?)))
     {
-        fibre.curve = curve;
+        fibre.redraw(curve);
         (count, longest) = (count + 1, longest.max(way));
     }
     Ok((count > 0).then(|| {

@@ -80,7 +80,7 @@ pub(super) const FIBRE_DAMPING: f64 = 2e-3;
 /// The fibres of a scene ready to move, and how they go through time.
 ///
 /// Rods start at rest in their natural shape, those that grow from others where these put them; drawn ones and hair start as drawn, with the
-/// nature that holds them there without contact, those that go through colliders out of them if `start` says so. What was unusual in the files is returned as well.
+/// nature that holds them there without contact (or bears what part of their weight it can), those that go through colliders out of them if `start` says so. What was unusual in the files is returned as well.
 pub fn rod_assembly(
     scene: &Scene,
     start: Start,
@@ -227,7 +227,8 @@ pub(crate) fn scene_fibres(
     let (strands, mut notes) = drawn_fibres(&only_drawn(scene)?, start)?;
     let first = growths.len();
     let fits = fitted(strands, watch)?;
-    let rods = natures(&fits, gravity)?;
+    let (rods, sagging) = natures(&fits, gravity)?;
+    notes.extend(sagging);
     for (DrawnFit { drawn, fit, growth, .. }, rod) in fits.into_iter().zip(rods) {
         growths.push(growth.map(|g| Growth { parent: first + g.parent, ..g }));
         missed.push(fit.error_max);
