@@ -253,8 +253,8 @@ pub struct Solver {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Invert {
-    /// Vertices at most this much farther from a collider than its gap touch it \[m\]; by default 5e-4, or what lets a garment that hovers be carried, up to
-    /// 0.5 % of its size and 5 mm.
+    /// Vertices at most this much farther from a collider than its gap touch it \[m\]; by default 5e-4, or what lets a garment that hovers be carried on a third of
+    /// what goes along the body, up to 1 % of its size and 1 cm.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contact_tolerance: Option<f64>,
     /// Stitches open by at most this much in the target are closed \[m\]; 5e-3 by default.
