@@ -15,7 +15,7 @@ const MOST: f64 = 0.05;
 ///
 /// What was left out is told in the notes of its shell.
 pub fn leave_out_trims(shells: &mut [LoadedShell], vertices: &[u32]) -> Result<bool, MeshError> {
-    let mut trims: Vec<Vec<bool>> = Vec::new();
+    let (mut trims, mut counts): (Vec<Vec<bool>>, Vec<usize>) = Default::default();
     let (mut base, mut all, mut small) = (0, 0.0, 0.0);
     for loaded in shells.iter() {
         let shell = &loaded.shell;
@@ -33,6 +33,7 @@ pub fn leave_out_trims(shells: &mut [LoadedShell], vertices: &[u32]) -> Result<b
             small += if trim[face[0] as usize] { area } else { 0.0 };
         }
         trims.push(trim);
+        counts.push(pieces.len());
         base += count;
     }
     // Each file keeps some cloth for its trims to go along with.
@@ -40,21 +41,17 @@ pub fn leave_out_trims(shells: &mut [LoadedShell], vertices: &[u32]) -> Result<b
     if !found || small > MOST * all || trims.iter().any(|t| t.iter().all(|t| *t)) {
         return Ok(false);
     }
-    for (loaded, trim) in shells.iter_mut().zip(&trims) {
-        if trim.contains(&true) {
-            loaded.leave_out(trim)?;
+    for (loaded, (trim, pieces)) in shells.iter_mut().zip(trims.iter().zip(counts)) {
+        if pieces > 0 {
+            loaded.leave_out(trim, pieces)?;
         }
     }
     Ok(true)
 }
 
 impl LoadedShell {
-    fn leave_out(&mut self, trim: &[bool]) -> Result<(), MeshError> {
+    fn leave_out(&mut self, trim: &[bool], pieces: usize) -> Result<(), MeshError> {
         let shell = &mut self.shell;
-        let pieces: BTreeSet<u32> = {
-            let components = shell.topology.components();
-            (0..trim.len()).filter(|v| trim[*v]).filter_map(|v| components.of_vertex[v]).collect()
-        };
         let mut number = 0;
         let new: Vec<Option<u32>> = trim
             .iter()
@@ -105,7 +102,7 @@ impl LoadedShell {
         shell.seams = shell.seams.iter().filter_map(sewn).collect();
         self.notes.push(format!(
             "{} small piece(s) that nothing carries ({} vertices) were left out of the computation as trims, without weight, and are written beside the cloth they are next to; sew them on (`stitches`) where they matter",
-            pieces.len(),
+            pieces,
             trim.iter().filter(|t| **t).count()
         ));
         Ok(())

@@ -366,6 +366,39 @@ fn a_layer_on_a_layer_is_held() {
     assert!(matches!(high, Err(InverseError::Unheld { .. })));
 }
 
+/// A trim that would slide off by itself is named; it does not make the whole garment too slippery.
+#[test]
+fn a_small_piece_that_slides_off_by_itself_is_named() {
+    let mut garment = on_a_slope(0.8, 0.3);
+    let level = Shape::plane(Vec3::zeros(), Vec3::z()).unwrap();
+    let level = Collider::fixed(level).with_friction(0.5).unwrap().with_gap(1e-3).unwrap();
+    garment.colliders.push(level);
+    let up_the_slope = Vec3::new(-0.8f64.cos(), 0.0, 0.8f64.sin());
+    let small = &mut garment.shells[0];
+    small.positions.iter_mut().for_each(|p| *p = *p * 0.2 + up_the_slope);
+    // Its distance from the slope as before.
+    let out = Vec3::new(0.8f64.sin(), 0.0, 0.8f64.cos());
+    small.positions.iter_mut().for_each(|p| *p += out * (1e-3 - out.dot(p)));
+    small.rest_positions.clone_from(&small.positions);
+    let mut sheet = generate::sheet(7, 0.3);
+    sheet.positions.iter_mut().for_each(|p| *p += Vec3::new(0.5, 0.0, 1e-3));
+    let large = Shell {
+        topology: sheet.topology,
+        rest_positions: sheet.positions.clone(),
+        positions: sheet.positions,
+        ..garment.shells[0].clone()
+    };
+    garment.shells.push(large);
+    let found = invert(&garment, &short(), |_| true).err();
+    assert!(
+        matches!(&found, Some(InverseError::Uncarried { pieces, .. }) if *pieces == [0]),
+        "{found:?}"
+    );
+    // Where all of it slides the garment is too slippery.
+    let found = invert(&on_a_slope(0.8, 0.3), &short(), |_| true).unwrap();
+    assert!(found.diagnosis.least_friction.is_some());
+}
+
 /// Where soft cloth is known to hang, some rest shape holds it exactly, although no part of the weight can be put on there bit by bit.
 #[test]
 fn a_shape_in_which_cotton_hangs_is_held_exactly() {
